@@ -13,7 +13,7 @@ from typing import Any
 
 from scaleacross.database import CLASSES
 from scaleacross.report import charts
-from scaleacross.report.source import Source, changes_of, family_of, is_answered
+from scaleacross.report.source import Source, changes_of, effects_of, family_of, is_answered
 from scaleacross.report.tables import Column, Table, table
 from scaleacross.report.words import (amount, count, crossing, missing, percent, probability, rate,
                                       seconds, share, significant)
@@ -327,7 +327,7 @@ SPANS = {"cluster.cross.oversubscription": ("oversubscription", "{:g}"),
 
 
 def setting_of(search: dict[str, Any], key: str) -> str | None:
-    own = changes_of(search).get(key)
+    own = effects_of(search).get(key)
     if own is None and key in SPANS and not missing(search[SPANS[key][0]]):
         column, form = SPANS[key]
         own = form.format(search[column])
@@ -349,7 +349,7 @@ def order_of(value: str) -> tuple[float, str]:
 def sweep_points(source: Source) -> tuple[list[str], list[dict[str, Any]]]:
     """The settings that vary, two at most, and a point for each search that belongs to them."""
     family = family_of(source.searches, source.search)
-    keys = list(dict.fromkeys(key for search in family for key in changes_of(search)))
+    keys = list(dict.fromkeys(key for search in family for key in effects_of(search)))
     varying = [key for key in keys
                if len({setting_of(search, key) for search in family} - {None}) > 1][-2:]
     held = [key for key in keys if key not in varying]
@@ -524,7 +524,7 @@ def subtitle_of(source: Source) -> str:
     text = f"{count(sum(gpus))} GPUs in {len(gpus)} building{'s' if len(gpus) > 1 else ''}"
     if len(gpus) > 1:
         text += f": {', '.join(f'{name} {count(n)}' for name, n in zip(source.buildings, gpus))}"
-    changed = changes_of(source.search) if source.search is not None else {}
+    changed = effects_of(source.search) if source.search is not None else {}
     return text + "".join(f" · {key}={value}" for key, value in changed.items())
 
 

@@ -42,11 +42,20 @@ class Source:
     fabric_refused: str
 
 
+# Keys of a study that leave its plans and their times as they are.
+WITHOUT_EFFECT = {"study", "engines", "baselines"}
+
+
 def changes_of(search: dict[str, Any]) -> dict[str, str]:
     """What was set of a study: {"cluster.cross.distance": "30km"}."""
     text = search["changes"]
     parts = [] if missing(text) else re.split(r", (?=[\w.]+=)", text)
     return dict(part.split("=", 1) for part in parts)
+
+
+def effects_of(search: dict[str, Any]) -> dict[str, str]:
+    """Of these what makes it another question."""
+    return {key: value for key, value in changes_of(search).items() if key not in WITHOUT_EFFECT}
 
 
 def is_answered(search: dict[str, Any]) -> bool:
@@ -65,7 +74,7 @@ def choose(found: pandas.DataFrame, search_id: int | None) -> dict[str, Any]:
                           f"{'' if missing(row['changes']) else ', ' + row['changes']})"
                           for row in rows)
         raise InputError(f"--search {search_id}: the database has no such search; it holds: {known}")
-    return max(rows, key=lambda row: (is_answered(row), -len(changes_of(row)), row["updated_at"],
+    return max(rows, key=lambda row: (is_answered(row), -len(effects_of(row)), row["updated_at"],
                                       row["id"]))
 
 

@@ -22,7 +22,7 @@ def significant(value: float) -> str:
 
 def seconds(value: float) -> str:
     """738.9 us, 14.17 ms, 5.738 s."""
-    size = abs(value)
+    size = abs(value) or 1.0
     for limit, scale, unit in ((0, 1, "s"), (1e-9, 1e12, "ps"), (1e-6, 1e9, "ns"), (1e-3, 1e6, "us"),
                                (1, 1e3, "ms")):
         if size < limit * (1 - 5e-5):
@@ -59,9 +59,8 @@ def share(part: float) -> str:
 def probability(value: float | None) -> str:
     if missing(value):
         return "–"
-    if value < 0.01:
-        return "under 1 %"
-    return "over 99 %" if value > 0.99 else f"{100 * value:.0f} %"
+    points = math.floor(100 * value + 0.5)
+    return "under 1 %" if points < 1 else "over 99 %" if points > 99 else f"{points} %"
 
 
 def count(value: float) -> str:
