@@ -78,7 +78,7 @@ def find_program() -> pathlib.Path:
                                "build/release/bin/scaleacross", 2)
         return pathlib.Path(found)
     preset = os.environ.get("SCALEACROSS_PRESET", "release")
-    found = (shutil.which(TOP / "build" / preset / "bin" / "scaleacross") or
+    found = (shutil.which(os.fspath(TOP / "build" / preset / "bin" / "scaleacross")) or
              shutil.which("scaleacross"))
     if found is None:
         raise ProgramError("there is no program scaleacross: neither SCALEACROSS_PROGRAM nor a build "

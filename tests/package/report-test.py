@@ -26,7 +26,7 @@ sys.path.insert(0, str(TOP / "python"))
 import scaleacross  # noqa: E402
 from scaleacross.report import __main__ as report  # noqa: E402
 from scaleacross.report import words  # noqa: E402
-from scaleacross.report.contents import order_of  # noqa: E402
+from scaleacross.report.sweep import order_of  # noqa: E402
 
 ANALYTICAL = {"engines": ["analytical"]}
 MARKUP = "</script><img src=x onerror=alert(1)> & \"q\" 'x' {{ 7 * 7 }}"
@@ -368,8 +368,8 @@ class Words(unittest.TestCase):
             self.assertEqual(words.amount(value), text)
         self.assertEqual([words.share(part) for part in (0.0506, 0.306, 0.1, 0.09996)],
                          ["5.06 %", "30.6 %", "10.0 %", "10.0 %"])
-        self.assertEqual([words.probability(part) for part in (0.004, 0.5, 0.999, None)],
-                         ["under 1 %", "50 %", "over 99 %", "–"])
+        self.assertEqual([words.probability(part) for part in (0.004, 0.0051, 0.5, 0.999)],
+                         ["under 1 %", "1 %", "50 %", "over 99 %"])
 
     def test_values_of_a_setting_stand_in_their_order(self):
         values = ["1km", "300m", "20000km", "1e-5", "0", "2.8", "1Tbps", "800Gbps", "40ms", "1s"]

@@ -23,12 +23,12 @@ from scaleacross.report.words import missing
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """search and shown (what `show --json` prints of it) are None where runs stand alone."""
+    """search and shown (what `show --json` prints of it) are empty where runs stand alone."""
 
     name: str
     searches: pandas.DataFrame
-    search: dict[str, Any] | None
-    shown: dict[str, Any] | None
+    search: dict[str, Any]
+    shown: dict[str, Any]
     plans: dict[int, pandas.DataFrame]  # kept plans by search, of those that belong to a sweep
     runs: pandas.DataFrame
     classes: pandas.DataFrame
@@ -136,13 +136,14 @@ def read_source(path: str | os.PathLike[str], search_id: int | None = None,
         runs = database.runs(connection)
         if found.empty and search_id is not None:
             raise InputError(f"--search {search_id}: the database holds no search")
-        search = None if found.empty else choose(found, search_id)
-        if search is None and runs.empty:
+        search = {} if found.empty else choose(found, search_id)
+        if not search and runs.empty:
             raise InputError(f"{path}: the database holds neither a search nor a run; ./scaleacross "
                              f"explore STUDY --db {path} makes one")
-        shown, plans = None, {}
+        shown: dict[str, Any] = {}
+        plans: dict[int, pandas.DataFrame] = {}
         rejected = pandas.DataFrame()
-        if search is not None:
+        if search:
             # The program reads the same state of the file, and leaves nothing beside it.
             copy = folder / path.name
             with contextlib.closing(sqlite3.connect(copy)) as target:
@@ -156,18 +157,18 @@ def read_source(path: str | os.PathLike[str], search_id: int | None = None,
             scenario = scenario_of(connection, search["scenario_id"])
         else:
             best = runs[runs["status"] == "ok"].sort_values("iteration_time_s").head(1)["run_id"]
-            scenario = scenario_of(connection, runs.set_index("run_id").loc[best, "scenario_id"].iloc[
-                0] if len(best) else runs["scenario_id"].iloc[0])
+            of_best = runs[runs["run_id"].isin(best)] if len(best) else runs
+            scenario = scenario_of(connection, of_best["scenario_id"].iloc[0])
         links = database.links(connection, best)
         buildings = names_of(links, json.loads(scenario)["cluster"])
         fabric, refused = None, ""
         try:
             fabric = drawing_of(folder, scenario,
-                                search["study"] if search is not None else path.stem, buildings)
+                                search["study"] if search else path.stem, buildings)
         except ProgramError as error:
             refused = str(error)
         return Source(path.name, found, search, shown, plans, runs,
-                      database.classes(connection, None if search is None else best),
+                      database.classes(connection, best if search else None),
                       database.memory(connection, best), links, rejected,
                       json.loads(call("list", "baselines", "--json")), scenario, buildings, fabric,
                       refused)

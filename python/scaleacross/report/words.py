@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+from typing import TypeGuard
 
 import pandas
 
 
-def missing(value) -> bool:
+def missing(value: object) -> TypeGuard[None]:
+    """What a database or a frame has where it has nothing."""
     return value is None or (isinstance(value, float) and math.isnan(value)) or value is pandas.NaT
 
 
@@ -56,9 +58,7 @@ def share(part: float) -> str:
     return percent(part, 1 if abs(part) >= 0.09995 else 2)
 
 
-def probability(value: float | None) -> str:
-    if missing(value):
-        return "–"
+def probability(value: float) -> str:
     points = math.floor(100 * value + 0.5)
     return "under 1 %" if points < 1 else "over 99 %" if points > 99 else f"{points} %"
 
