@@ -346,6 +346,17 @@ class Pages(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertRegex(said, "error: SCALEACROSS_PROGRAM=/no/such: no program")
 
+    def test_without_jinja2(self):
+        hidden = ("import sys; sys.modules['jinja2'] = None; from scaleacross.report import __main__;"
+                  f"sys.exit(__main__.main([{str(self.db)!r}, '-o', 'x.html']))")
+        ended = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True,
+                               cwd=self.folder, check=False,
+                               env={**os.environ, "PYTHONPATH": str(TOP / "python")})
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertRegex(ended.stderr, "^scaleacross report: error: .*jinja2.*sudo apt-get install "
+                         "python3-jinja2, then /usr/bin/python3")
+        self.assertEqual(ended.stderr.count("\n"), 1)
+
     def test_a_full_disk_keeps_what_was_there(self):
         out = self.folder / "full.html"
         out.write_text("before")

@@ -50,11 +50,16 @@ def runs_text(values: list[int]) -> str:
                      for group in groups)
 
 
+def is_wide(source: Source) -> bool:
+    """Whether the fabric takes a row of its own. That of two buildings stands beside the stages."""
+    return len(source.buildings) > 2 or source.memory.empty
+
+
 def places_section(source: Source, whose: str, lines: list[str],
                    page_charts: dict[str, Any]) -> Section:
     places = places_of(source, lines)
     memory = source.memory.to_dict("records")
-    section = Section("places", "What sits where", lines=lines, wide=False,
+    section = Section("places", "What sits where", lines=lines, wide=is_wide(source),
                       lead=f"Memory of a GPU by pipeline stage, of {whose}, and what the stage may "
                            "fill.")
     bars = []
@@ -139,7 +144,7 @@ def links_section(source: Source, whose: str, lines: list[str],
 
 
 def fabric_section(source: Source) -> Section:
-    section = Section("fabric", "The fabric", wide=source.memory.empty)
+    section = Section("fabric", "The fabric", wide=is_wide(source))
     if source.fabric is None:
         section.lead = f"The program does not draw it: {source.fabric_refused}"
     else:

@@ -90,18 +90,23 @@ def ranking_table(source: Source) -> Table:
     rows = []
     for run in shown["ranking"]:
         same = run.get("same_as")
+        corrected = run.get("correction") or {}
         rows.append({**run, "label": run["plan"]["label"],
                      "fastest": f"as {same}" if same else probability(run["probability_best"])
                      if not missing(run["probability_best"]) else None,
                      "front": "yes" if run["pareto"] else None,
+                     **corrected,
+                     "interval": f"{seconds(corrected['low_s'])} to {seconds(corrected['high_s'])}"
+                     if corrected else None,
                      "exposed": run["exposed_comm_s"] / run["iteration_time_s"],
                      "what_differs": "the best" if run is best
                      else differs_text(run.get("differs", {})),
                      "what_follows": None if run is best else because_text(run, best)})
     return table("plans", [
         Column("rank", "#"), Column("label", "plan"),
-        Column("iteration_time_s", "iteration", seconds, True), Column("mfu", "MFU", percent, True),
-        Column("exposed", "exposed", percent, True),
+        Column("iteration_time_s", "iteration", seconds, True),
+        Column("interval", "interval of the correction", str, True),
+        Column("mfu", "MFU", percent, True), Column("exposed", "exposed", percent, True),
         Column("bubble_fraction", "bubble", percent, True),
         Column("memory_bytes_max", "memory", amount, True),
         Column("cross_building_bytes", "across buildings", amount, True),
@@ -110,7 +115,8 @@ def ranking_table(source: Source) -> Table:
         Column("fastest", "fastest", str, True), Column("front", "on the front", str, True),
         Column("what_differs", "differs from the best (its value)"),
         Column("what_follows", "which times follow")], rows,
-        also=["exposed_comm_s", "compute_s", "bubble_s", "probability_best", "probability_slower"])
+        also=["exposed_comm_s", "compute_s", "bubble_s", "probability_best", "probability_slower",
+              "low_s", "high_s", "operations", "covered", "uncovered_share"])
 
 
 def baselines_table(source: Source) -> Table:

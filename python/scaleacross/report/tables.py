@@ -50,10 +50,13 @@ def csv_of(keys: list[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 def table(name: str, columns: list[Column], rows: list[dict[str, Any]],
           also: Iterable[str] = ()) -> Table:
-    """A column that no row knows is left out; `also` names what only the file has."""
-    used = [column for column in columns
-            if any(not missing(row.get(column.key)) for row in rows)]
+    """Columns that no row knows are left out; `also` names those that only the file has."""
+    def known(key: str) -> bool:
+        return any(not missing(row.get(key)) for row in rows)
+
+    used = [column for column in columns if known(column.key)]
     cells = [[Cell("–" if missing(row.get(column.key)) else column.say(row[column.key]),
                    column.title, column.figure) for column in used] for row in rows]
     keys = [column.key for column in used]
-    return Table(name, used, cells, csv_of([*keys, *(key for key in also if key not in keys)], rows))
+    keys += [key for key in also if key not in keys and known(key)]
+    return Table(name, used, cells, csv_of(keys, rows))

@@ -25,11 +25,10 @@ def significant(value: float) -> str:
 def seconds(value: float) -> str:
     """738.9 us, 14.17 ms, 5.738 s."""
     size = abs(value) or 1.0
-    for limit, scale, unit in ((0, 1, "s"), (1e-9, 1e12, "ps"), (1e-6, 1e9, "ns"), (1e-3, 1e6, "us"),
-                               (1, 1e3, "ms")):
-        if size < limit * (1 - 5e-5):
+    for scale, unit in ((1, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")):
+        if size * scale >= 1 - 5e-5:
             return f"{significant(value * scale)} {unit}"
-    return f"{significant(value)} s"
+    return f"{significant(value * 1e12)} ps"
 
 
 def amount(value: float) -> str:
