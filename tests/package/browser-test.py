@@ -191,6 +191,29 @@ class Browser(unittest.TestCase):
                 self.assertIsNone(self.tip())
         self.check_quiet()
 
+    def test_a_finger_asks_as_well(self):
+        self.look(self.pages["sweep"], 400, "dark")
+        tell = self.browser.execute_cdp_cmd
+        tell("Emulation.setTouchEmulationEnabled", {"enabled": True})
+        self.addCleanup(tell, "Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+        def tap(element):
+            self.browser.execute_async_script(
+                "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'});"
+                "requestAnimationFrame(() => requestAnimationFrame(arguments[1]))", element)
+            x, y, width, height = self.ask("(({x, y, width, height}) => [x, y, width, height])"
+                                           "(arguments[0].getBoundingClientRect())", element)
+            tell("Input.synthesizeTapGesture", {"x": x + width / 2, "y": y + height / 2})
+
+        mark = self.browser.find_element(By.CSS_SELECTOR, "[data-chart=times] .parts > path")
+        tap(mark)
+        self.assertTrue(self.tip().startswith("#1\ncompute\n"), self.tip())
+        left, right = self.ask("(({left, right}) => [left, right])"
+                               "(document.getElementById('tip').getBoundingClientRect())")
+        self.assertTrue(0 <= left < right <= 400, (left, right))
+        tap(self.browser.find_element(By.TAG_NAME, "h1"))
+        self.assertIsNone(self.tip())
+
     def test_charts_follow_the_width_and_the_scheme(self):
         self.look(self.pages["sweep"], 1600, "light")
         colour = "getComputedStyle(document.querySelector('.role-axis-label text')).fill"

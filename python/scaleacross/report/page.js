@@ -12,6 +12,7 @@ const config = dark => {
   const line = dark ? "#2d353d" : "#dde2e7";
   const font = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
   return {
+    events: {defaults: {prevent: false}}, // a finger that scrolls the page, or asks for a tooltip
     background: null, title: {color: ink, font}, text: {font},
     axis: {labelColor: soft, titleColor: soft, domainColor: line, tickColor: line, gridColor: line,
            labelFont: font, titleFont: font, labelFontSize: 12, titleFontSize: 12,
@@ -58,6 +59,7 @@ const draw = place => {
   const view = new vega.View(vega.parse(spec, config(dark)),
                              {renderer: "svg", container: place, hover: true});
   view.tooltip(show);
+  view.addEventListener("touchstart", (event, item) => show(view, event, item, item?.tooltip));
   views.set(place, view);
   view.runAsync().then(() => { place.dataset.drawn = `${dark ? "dark" : "light"} ${width}`; });
 };
@@ -74,5 +76,8 @@ const watch = new ResizeObserver(entries => {
   }
 });
 places.forEach(place => watch.observe(place));
+document.addEventListener("touchstart", event => {
+  if (!event.target.closest(".chart")) hide();
+}, {passive: true});
 window.addEventListener("scroll", hide, {passive: true});
 })();

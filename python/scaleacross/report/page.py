@@ -20,6 +20,7 @@ def render(db: str | os.PathLike[str], search_id: int | None = None, top: int = 
     page = page_of(read_source(db, search_id, top))
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True,
                                      undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    environment.policies["json.dumps_kwargs"] = {}  # keys in their order, as tooltips show them
     return environment.get_template("page.html.jinja2").render(
         page=page, css=(FOLDER / "page.css").read_text(), js=(FOLDER / "page.js").read_text(),
         vega=vega.script())
