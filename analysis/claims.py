@@ -24,8 +24,8 @@ import tempfile
 import measuring
 
 try:
-    import database
     import study_figure
+    from scaleacross import database
 except ModuleNotFoundError as missing:
     print(f"claims.py: error: {measuring.lacking(missing)}", file=sys.stderr)
     sys.exit(2)

@@ -10,6 +10,13 @@ import sys
 import measuring
 from measuring import COLOURS, InputError
 
+try:
+    import matplotlib
+    import matplotlib.figure
+except ModuleNotFoundError as missing:
+    print(f"fct.py: error: {measuring.lacking(missing)}", file=sys.stderr)
+    sys.exit(2)
+
 COLUMNS = {"bytes", "slowdown", "label"}
 
 
@@ -43,11 +50,7 @@ def percentile(values, share):
 
 
 def draw(files, output):
-    measuring.need("matplotlib")
-    import matplotlib
-    import matplotlib.figure
-
-    matplotlib.rcParams["svg.fonttype"] = "none"  # texts stay texts
+    measuring.prepare(matplotlib)
     figure = matplotlib.figure.Figure(figsize=(7.0, 4.2), layout="constrained")
     axes = figure.add_subplot()
     number = 0
@@ -64,7 +67,7 @@ def draw(files, output):
     axes.set_ylabel("messages (%)")
     axes.set_ylim(0, 100)
     axes.legend(frameon=False, loc="lower right")
-    figure.savefig(output)
+    measuring.save(figure, output)
 
 
 def main():

@@ -12,6 +12,9 @@ import subprocess
 import sys
 import threading
 
+# The package scaleacross of this checkout, for whoever imports it after this.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+
 
 class InputError(Exception):
     """Something is wrong with what the user gave; the text says what, and what to do."""

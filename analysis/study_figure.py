@@ -15,7 +15,7 @@ try:
     import matplotlib.figure
     import pandas
 
-    import database
+    from scaleacross import database
 except ModuleNotFoundError as missing:
     if __name__ != "__main__":
         raise

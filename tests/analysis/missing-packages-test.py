@@ -22,6 +22,7 @@ SCRIPTS = {
     "claims.py": (["pandas", "matplotlib"], ["--check"]),
     "collective_distance.py": (["matplotlib"], []),
     "engine_errors.py": (["matplotlib"], ["report.json", "-o", "figure.svg"]),
+    "fct.py": (["matplotlib"], ["fct.csv", "-o", "figure.svg"]),
     "fit_collectives.py": (["matplotlib"], [TABLE, "-o", "figure.svg"]),
     "fit_curve.py": (["numpy", "scipy"],
                      [ROWS, "--curve", CURVE, "--fit", "gemm_efficiency"]),
@@ -68,7 +69,7 @@ class MissingPackages(unittest.TestCase):
     def test_of_every_script_that_needs_one(self):
         scripts = {path.name for path in ANALYSIS.glob("*.py")
                    if "__main__" in path.read_text() and
-                   re.search(rf"^ *import (database|study_figure|{'|'.join(PACKAGES)})\b",
+                   re.search(rf"^ *(from|import) (scaleacross|study_figure|{'|'.join(PACKAGES)})\b",
                              path.read_text(), re.MULTILINE)}
         self.assertEqual(scripts, set(SCRIPTS))
 

@@ -21,8 +21,8 @@ PROGRAM = os.environ["SCALEACROSS_PROGRAM"]
 SVG = "{http://www.w3.org/2000/svg}"
 
 sys.path.insert(0, str(SCRIPT.parent))
-import database  # noqa: E402
 import study_figure  # noqa: E402
+from scaleacross import database  # noqa: E402
 
 
 def explore(db, *settings):

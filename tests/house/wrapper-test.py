@@ -102,6 +102,19 @@ class Wrapper(unittest.TestCase):
     def test_script_runs_the_named_program(self):
         self.assertEqual(self.run_wrapper("script", "first", "--x").stdout, f"{self.top}\n<--x>\n")
 
+    def test_report_is_pythons_with_the_program_that_was_built(self):
+        self.put("python/scaleacross/__init__.py", "")
+        self.put("python/scaleacross/report.py", "import os, sys\n"
+                 "print(os.environ['SCALEACROSS_PROGRAM'], sys.argv[1:], os.getcwd())\n")
+        elsewhere = self.top / "else where"
+        elsewhere.mkdir()
+        (elsewhere / "os.py").write_text("raise RuntimeError('of the folder')")
+        done = self.run_wrapper("report", "a b.db", "-o", "x.html", cwd=elsewhere)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, f"{self.top}/build/release/bin/scaleacross "
+                         f"['a b.db', '-o', 'x.html'] {elsewhere}\n")
+        self.assertFalse(list(self.top.rglob("__pycache__")))
+
     def refused(self, done):
         """Refused before anything was installed, configured or built."""
         self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -111,9 +124,9 @@ class Wrapper(unittest.TestCase):
     def test_an_unknown_command_is_refused_first(self):
         text = self.refused(self.run_wrapper("lost"))
         self.assertIn("there is no command 'lost'; did you mean list?", text)
-        text = self.refused(self.run_wrapper("report"))
-        self.assertIn("there is no command 'report'\n", text)
-        self.assertIn("there are: test build script list run", text)
+        text = self.refused(self.run_wrapper("simulate"))
+        self.assertIn("there is no command 'simulate'\n", text)
+        self.assertIn("there are: test build script report list run", text)
 
     def test_an_unknown_script_is_refused_first(self):
         text = self.refused(self.run_wrapper("script", "fist"))

@@ -5,10 +5,15 @@ Everything here stands on contrib/scaleacross/doc/database.md and on nothing els
 Times are in seconds and amounts in bytes, as they are stored; columns keep their names.
 """
 
+from __future__ import annotations
+
 import contextlib
+import dataclasses
 import json
+import os
 import pathlib
 import sqlite3
+from collections.abc import Iterable, Iterator
 
 import pandas
 
@@ -19,6 +24,9 @@ CLASSES = ["tp", "ep", "cp", "pp", "dp"]  # of communication, in the order in wh
 RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s, run.mfu,
     run.compute_s, run.bubble_s, run.exposed_comm_s, run.memory_bytes_max,
     run.cross_building_bytes"""
+# Beside these, where a run stands on its own.
+OWN_COLUMNS = """run.scenario_id, run.options, run.seed, run.reason, run.detail, run.bubble_fraction,
+    run.requested, run.fingerprint, run.program_version, run.git_commit, run.created_at"""
 PLAN_COLUMNS = """plan.tp, plan.cp, plan.ep, plan.pp, plan.dp, plan.crossing, plan.sharding,
     plan.schedule, plan.microbatch, plan.chunks, plan.recompute, plan.collective, plan.multipath,
     plan.qps, plan.transport, plan.recovery, plan.control, plan.balance, plan.all_to_all, plan.copy"""
@@ -29,7 +37,7 @@ class InputError(Exception):
 
 
 @contextlib.contextmanager
-def open_database(path):
+def open_database(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     """A read-only connection which sees one state of the file from beginning to end.
 
     Raises InputError if the file is not a database of this schema version.
@@ -64,15 +72,15 @@ def open_database(path):
             connection.close()
 
 
-def searches(connection):
-    """All searches, oldest first."""
+def searches(connection: sqlite3.Connection) -> pandas.DataFrame:
+    """All searches with what their spans are, oldest first."""
     return pandas.read_sql_query(
-        """SELECT id, study, method, engine, options, seed, plans, evaluated, bound_s, gap, seconds,
-                  finished, explanation, updated_at
-           FROM search ORDER BY id""", connection)
+        """SELECT search.*, distance_km, capacity_bps, loss, oversubscription
+           FROM search JOIN scenario ON scenario.id = scenario_id ORDER BY search.id""", connection)
 
 
-def choose_search(connection, study=None, search_id=None):
+def choose_search(connection: sqlite3.Connection, study: str | None = None,
+                  search_id: int | None = None) -> pandas.Series:
     """The row of the one finished search that is meant; InputError if it is none or several."""
     found = searches(connection)
     if found.empty:
@@ -96,32 +104,34 @@ def choose_search(connection, study=None, search_id=None):
     return finished.iloc[0]
 
 
-def ranked_plans(connection, search_id):
+def ranked_plans(connection: sqlite3.Connection, search_id: int) -> pandas.DataFrame:
     """The kept plans of a search that can run, best first; rank is missing beyond the k best."""
     return pandas.read_sql_query(
         f"""SELECT search_run.rank, search_run.label, search_run.pareto,
-                   search_run.best_of_crossing, {RUN_COLUMNS}, {PLAN_COLUMNS}
+                   search_run.best_of_crossing, search_run.probability_best,
+                   search_run.probability_slower, search_run.same_as, {RUN_COLUMNS}, {PLAN_COLUMNS}
             FROM search_run JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id
             WHERE search_id = ? AND run.status = 'ok'
             ORDER BY run.iteration_time_s, search_run.plan_index""",
         connection, params=[int(search_id)])
 
 
-def baselines(connection, search_id):
+def baselines(connection: sqlite3.Connection, search_id: int) -> pandas.DataFrame:
     """The schools of a search; those without a result have a reason instead of a time.
 
     Not the reference in one building, which is another cluster.
     """
     return pandas.read_sql_query(
         f"""SELECT baseline.name, plan.label, IFNULL(baseline.reason, run.reason) AS reason,
-                   IFNULL(baseline.detail, run.detail) AS detail, {RUN_COLUMNS}, {PLAN_COLUMNS}
+                   IFNULL(baseline.detail, run.detail) AS detail,
+                   baseline.probability_slower, {RUN_COLUMNS}, {PLAN_COLUMNS}
             FROM baseline LEFT JOIN run ON run.id = run_id LEFT JOIN plan ON plan.id = plan_id
             WHERE search_id = ? AND baseline.name <> 'one-site'
             ORDER BY run.iteration_time_s IS NULL, run.iteration_time_s, baseline.name""",
         connection, params=[int(search_id)])
 
 
-def class_times(connection, run_ids):
+def class_times(connection: sqlite3.Connection, run_ids: Iterable[int]) -> pandas.DataFrame:
     """Exposed seconds: a row per run (indexed by id, in the order given), a column per class."""
     wanted = [int(run_id) for run_id in run_ids]
     rows = pandas.read_sql_query(
@@ -132,9 +142,76 @@ def class_times(connection, run_ids):
     return table.reindex(index=wanted, columns=CLASSES).fillna(0.0)
 
 
-def rejections(connection, search_id):
+def rejections(connection: sqlite3.Connection, search_id: int) -> pandas.DataFrame:
     """What a search did not rank: outcome, reason, count and the first example, most first."""
     return pandas.read_sql_query(
         """SELECT outcome, reason, count, example FROM search_count
            WHERE search_id = ? ORDER BY count DESC, outcome, reason""",
         connection, params=[int(search_id)])
+
+
+def runs(connection: sqlite3.Connection) -> pandas.DataFrame:
+    """All runs, also those that failed, in the order in which they were stored."""
+    return pandas.read_sql_query(
+        f"""SELECT {RUN_COLUMNS}, {OWN_COLUMNS}, plan.label, {PLAN_COLUMNS}
+            FROM run JOIN plan ON plan.id = plan_id ORDER BY run.id""", connection)
+
+
+def _of_runs(connection: sqlite3.Connection, table: str, order: str,
+             run_ids: Iterable[int] | None) -> pandas.DataFrame:
+    wanted = None if run_ids is None else json.dumps([int(run_id) for run_id in run_ids])
+    return pandas.read_sql_query(
+        f"""SELECT * FROM {table}
+            WHERE ?1 IS NULL OR run_id IN (SELECT value FROM json_each(?1))
+            ORDER BY run_id, {order}""", connection, params=[wanted])
+
+
+def classes(connection: sqlite3.Connection,
+            run_ids: Iterable[int] | None = None) -> pandas.DataFrame:
+    """Busy and exposed seconds, and bytes, of runs (of all, if none are named) by class."""
+    return _of_runs(connection, "run_class", "class", run_ids)
+
+
+def memory(connection: sqlite3.Connection,
+           run_ids: Iterable[int] | None = None) -> pandas.DataFrame:
+    """Bytes of runs by pipeline stage, a column per category, and what is usable."""
+    return _of_runs(connection, "run_memory", "stage", run_ids)
+
+
+def links(connection: sqlite3.Connection,
+          run_ids: Iterable[int] | None = None) -> pandas.DataFrame:
+    """The load of every link of runs, in the order of the program's report."""
+    return _of_runs(connection, "run_resource", "position", run_ids)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frames:
+    """What a database holds. Frames of searches have a column search_id, those of runs run_id."""
+
+    searches: pandas.DataFrame
+    plans: pandas.DataFrame
+    baselines: pandas.DataFrame
+    rejections: pandas.DataFrame
+    runs: pandas.DataFrame
+    classes: pandas.DataFrame
+    memory: pandas.DataFrame
+    links: pandas.DataFrame
+
+
+def read(path: str | os.PathLike[str]) -> Frames:
+    """All of a database, as it is at one moment; InputError if it cannot be read."""
+    with open_database(path) as connection:
+        found = searches(connection)
+
+        def of_all(frame_of):
+            # That of no search has the columns, where there is none.
+            ids = list(found["id"]) or [-1]
+            frames = [frame_of(connection, search_id) for search_id in ids]
+            for search_id, frame in zip(ids, frames):
+                frame.insert(0, "search_id", search_id)
+            return pandas.concat([frame for frame in frames if not frame.empty] or frames[:1],
+                                 ignore_index=True)
+
+        return Frames(found, of_all(ranked_plans), of_all(baselines), of_all(rejections),
+                      runs(connection), classes(connection), memory(connection),
+                      links(connection))

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""ScaleAcross from Python: runs studies, and reads what is stored of them.
+
+    import scaleacross
+
+    answer = scaleacross.explore("study.yaml", db="study.db")
+    print(answer["best"]["plan"]["label"], answer.frame["iteration_time_s"].min())
+    print(scaleacross.read("study.db").plans.groupby("schedule")["iteration_time_s"].min())
+"""
+
+from scaleacross.database import Frames, InputError, read
+from scaleacross.program import ProgramError, Result, compare, explore, find_program, run
+
+__all__ = ["Frames", "InputError", "ProgramError", "Result", "compare", "explore", "find_program",
+           "read", "run"]

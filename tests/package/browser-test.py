@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The report in a browser: on a phone and on a wide screen, in the light and in the dark."""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import sys
+import tempfile
+import time
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+STUDY = TOP / "examples" / "small-two-buildings" / "study.yaml"
+
+sys.path.insert(0, str(TOP / "python"))
+import scaleacross  # noqa: E402
+from scaleacross.report import __main__ as report  # noqa: E402
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+except ModuleNotFoundError:
+    webdriver = None
+
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update", "--disable-sync",
+             "--disable-dev-shm-usage"]
+SCREENS = [(width, scheme) for width in (400, 1600) for scheme in ("light", "dark")]
+# Colours of the page in the light and in the dark, as page.css has them.
+PAGE = {"light": "rgb(244, 246, 248)", "dark": "rgb(15, 19, 23)"}
+MARKUP = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+
+
+def browser_in(folder):
+    """Chromium that leaves all that it writes in a folder."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for argument in (*ARGUMENTS, f"--user-data-dir={folder / 'profile'}"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    home = {**os.environ, "HOME": str(folder), "TMPDIR": str(folder),
+            "XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+    return webdriver.Chrome(options=options,
+                            service=Service(shutil.which("chromedriver"), env=home))
+
+
+class Browser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if webdriver is None or not shutil.which("chromium") or not shutil.which("chromedriver"):
+            if os.environ.get("CI"):
+                raise RuntimeError("chromium, chromium-driver or python3-selenium is missing")
+            raise unittest.SkipTest("chromium, chromium-driver or python3-selenium is missing")
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.browser = browser_in(cls.folder)
+        cls.addClassCleanup(cls.browser.quit)
+        cls.pages = {"sweep": cls.page_of("sweep", sweep={
+            "cluster.cross.oversubscription": [1, 16]}), "map": cls.page_of("map", sweep={
+                "cluster.cross.distance": ["1km", "300km"],
+                "cluster.cross.oversubscription": [1, 16]})}
+        db = cls.folder / "run.db"
+        scaleacross.run(STUDY, db=db)
+        cls.pages["run"] = cls.write(db)
+
+    @classmethod
+    def page_of(cls, name, **options):
+        db = cls.folder / f"{name}.db"
+        scaleacross.explore(STUDY, db=db, set={"engines": ["analytical"]}, **options)
+        return cls.write(db)
+
+    @classmethod
+    def write(cls, db):
+        out = db.with_suffix(".html")
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert report.main([str(db), "-o", str(out)]) == 0
+        return out
+
+    def look(self, path, width, scheme):
+        """Opens a page; its charts are drawn when this is back."""
+        tell = self.browser.execute_cdp_cmd
+        tell("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600})
+        tell("Emulation.setEmulatedMedia", {
+            "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        self.browser.get_log("browser")
+        self.browser.get_log("performance")
+        self.browser.get(path.as_uri())
+        self.wait(scheme)
+
+    def ask(self, script, *arguments):
+        return self.browser.execute_script("return " + script, *arguments)
+
+    def wait(self, scheme):
+        until = time.monotonic() + 20
+        while not self.ask("[...document.querySelectorAll('.chart')].every(place => "
+                           "place.dataset.drawn === `${arguments[0]} ${place.clientWidth}`)", scheme):
+            self.assertLess(time.monotonic(), until, "charts are not drawn")
+            time.sleep(0.02)
+
+    def tip(self):
+        return self.ask("document.getElementById('tip').hidden ? null : "
+                        "document.getElementById('tip').innerText")
+
+    def hover(self, mark):
+        """What the page says of a mark under the pointer."""
+        # Scrolling hides a tooltip; its event comes with the next frame.
+        self.browser.execute_async_script(
+            "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'});"
+            "requestAnimationFrame(() => requestAnimationFrame(arguments[1]))", mark)
+        ActionChains(self.browser, duration=0).move_to_element(mark).perform()
+        until = time.monotonic() + 5
+        while self.tip() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        return self.tip()
+
+    def check_quiet(self):
+        self.assertEqual(self.browser.get_log("browser"), [])
+        urls = []
+        for entry in self.browser.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                urls.append(message["params"]["request"]["url"])
+        self.assertEqual([url[:40] for url in urls
+                          if not url.startswith(("file:///", "data:"))], [])
+        self.assertLessEqual(sum(url.startswith("file:") for url in urls), 1, urls)
+
+    def test_every_page_on_every_screen(self):
+        for name, path in self.pages.items():
+            self.assertLess(path.stat().st_size, 3e6)
+            for width, scheme in SCREENS:
+                with self.subTest(page=name, width=width, scheme=scheme):
+                    self.look(path, width, scheme)
+                    scroll, client = self.ask("[document.documentElement.scrollWidth, "
+                                              "document.documentElement.clientWidth]")
+                    self.assertLessEqual(width - 20, client)  # less a scroll bar
+                    self.assertLessEqual(scroll, client)
+                    self.assertEqual(self.ask("getComputedStyle(document.body).backgroundColor"),
+                                     PAGE[scheme])
+                    self.assertTrue(self.ask(
+                        "[...document.images].every(image => image.naturalWidth > 0)"))
+                    charts = self.browser.find_elements(By.CSS_SELECTOR, ".chart")
+                    self.assertEqual(len(charts), {"run": 3}.get(name, 4))
+                    for chart in charts:
+                        drawn, inside = self.ask(
+                            "[arguments[0].querySelectorAll('.parts > path').length, "
+                            "arguments[0].querySelector('svg').getBoundingClientRect().width]", chart)
+                        self.assertGreater(drawn, 0)
+                        self.assertLessEqual(inside, width)
+                    self.check_quiet()
+
+    def test_answer_is_the_databases(self):
+        with contextlib.closing(sqlite3.connect(self.folder / "sweep.db")) as connection:
+            explanation, label = connection.execute(
+                "SELECT explanation, label FROM search JOIN search_run ON search_id = id "
+                "WHERE rank = 1 ORDER BY updated_at DESC, id DESC").fetchone()
+        self.look(self.pages["sweep"], 1600, "light")
+        best, *others = explanation.strip().splitlines()
+        shown = self.ask("document.getElementById('answer').innerText")
+        self.assertIn(best.removeprefix(f"Best: {label}: "), shown.splitlines()[0])
+        self.assertIn(label, shown.splitlines())
+        texts = self.ask("document.querySelector('main').innerText").splitlines()
+        for line in others:
+            self.assertIn(line, texts)
+
+    def test_tooltips_of_every_chart(self):
+        for name in ("sweep", "map"):
+            self.look(self.pages[name], 1600, "light")
+            specs = json.loads(self.ask("document.getElementById('charts').textContent"))
+            for chart in self.browser.find_elements(By.CSS_SELECTOR, ".chart"):
+                spec = specs[chart.get_attribute("data-chart")]
+                tips = [value["tip"] for data in spec["data"] for value in data["values"]
+                        if "tip" in value]
+                wanted = [[tip["title"], *(f"{key}\n{text}" for key, text in tip.items()
+                                           if key != "title")] for tip in tips]
+                # The largest mark is one that a hand would find.
+                mark = self.ask("[...arguments[0].querySelectorAll('.parts > path')].sort((a, b) => "
+                                "b.getBBox().width - a.getBBox().width)[0]", chart)
+                said = self.hover(mark)
+                self.assertIn(said, ["\n".join(one) for one in wanted], said)
+                ActionChains(self.browser, duration=0).move_to_element(
+                    self.browser.find_element(By.TAG_NAME, "h1")).perform()
+                self.assertIsNone(self.tip())
+        self.check_quiet()
+
+    def test_a_finger_asks_as_well(self):
+        self.look(self.pages["sweep"], 400, "dark")
+        tell = self.browser.execute_cdp_cmd
+        tell("Emulation.setTouchEmulationEnabled", {"enabled": True})
+        self.addCleanup(tell, "Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+        def tap(element):
+            self.browser.execute_async_script(
+                "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'});"
+                "requestAnimationFrame(() => requestAnimationFrame(arguments[1]))", element)
+            x, y, width, height = self.ask("(({x, y, width, height}) => [x, y, width, height])"
+                                           "(arguments[0].getBoundingClientRect())", element)
+            tell("Input.synthesizeTapGesture", {"x": x + width / 2, "y": y + height / 2})
+
+        mark = self.browser.find_element(By.CSS_SELECTOR, "[data-chart=times] .parts > path")
+        tap(mark)
+        self.assertTrue(self.tip().startswith("#1\ncompute\n"), self.tip())
+        left, right = self.ask("(({left, right}) => [left, right])"
+                               "(document.getElementById('tip').getBoundingClientRect())")
+        self.assertTrue(0 <= left < right <= 400, (left, right))
+        tap(self.browser.find_element(By.TAG_NAME, "h1"))
+        self.assertIsNone(self.tip())
+
+    def test_charts_follow_the_width_and_the_scheme(self):
+        self.look(self.pages["sweep"], 1600, "light")
+        colour = "getComputedStyle(document.querySelector('.role-axis-label text')).fill"
+        light = self.ask(colour)
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        self.wait("dark")
+        self.assertNotEqual(self.ask(colour), light)
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": True})
+        time.sleep(0.1)
+        self.wait("dark")
+        self.assertLess(self.ask("document.querySelector('.chart svg').clientWidth"), 400)
+
+    def test_words_of_others_do_nothing(self):
+        db = self.folder / "markup.db"
+        db.write_bytes((self.folder / "sweep.db").read_bytes())
+        with contextlib.closing(sqlite3.connect(db)) as connection, connection:
+            for statement in ("search SET study", "search_run SET label", "plan SET label",
+                              "run_resource SET name"):
+                connection.execute(f"UPDATE {statement} = ?", (MARKUP,))
+        self.look(self.write(db), 400, "light")
+        self.assertEqual(self.ask("document.querySelector('h1').textContent"), MARKUP)
+        self.assertEqual(self.ask("document.querySelectorAll('script').length"), 3)
+        mark = self.browser.find_element(By.CSS_SELECTOR, "[data-chart=times] .parts > path")
+        self.assertIn(MARKUP, self.hover(mark).splitlines())
+        self.assertEqual(self.ask("document.querySelectorAll('img[src=x]').length"), 0)
+        self.check_quiet()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,394 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The report of a database: what it says is what the program says, and a browser shows all of it."""
+
+import base64
+import contextlib
+import csv
+import html.parser
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+STUDY = TOP / "examples" / "small-two-buildings" / "study.yaml"
+
+sys.path.insert(0, str(TOP / "python"))
+import scaleacross  # noqa: E402
+from scaleacross.report import __main__ as report  # noqa: E402
+from scaleacross.report import words  # noqa: E402
+from scaleacross.report.sweep import order_of  # noqa: E402
+
+ANALYTICAL = {"engines": ["analytical"]}
+MARKUP = "</script><img src=x onerror=alert(1)> & \"q\" 'x' {{ 7 * 7 }}"
+
+
+def folder_of(test):
+    folder = tempfile.TemporaryDirectory()
+    test.addClassCleanup(folder.cleanup)
+    return pathlib.Path(folder.name)
+
+
+def write(db, out, *options):
+    """Exit code, standard output, standard error."""
+    printed, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
+        try:
+            code = report.main([str(db), "-o", str(out), *options])
+        except SystemExit as end:
+            code = end.code
+    return code, printed.getvalue(), said.getvalue()
+
+
+def changed(db, path, *statements):
+    path.write_bytes(db.read_bytes())
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(*statement)
+    return path
+
+
+class Text(html.parser.HTMLParser):
+    """What a page shows by section (its id, "" above them), its tables and its links."""
+
+    TEXTS = ("h1", "h2", "p", "li", "dt", "dd")
+
+    def __init__(self, page):
+        super().__init__()
+        self.texts, self.tables, self.links, self.scripts = {}, {}, {}, []
+        self.section, self.table = "", []
+        self.into = None  # the list whose last text is being read
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag == "section":
+            self.section = attributes["id"]
+        elif tag == "table":
+            self.table = self.tables.setdefault(attributes["id"].removeprefix("table-"), [])
+        elif tag == "tr":
+            self.table.append([])
+        elif tag == "a" and "download" in attributes:
+            self.links[attributes["download"]] = attributes["href"]
+        into = (self.texts.setdefault(self.section, []) if tag in self.TEXTS else
+                self.table[-1] if tag in ("td", "th") else self.scripts if tag == "script" else None)
+        if into is not None:
+            into.append("")
+            self.into = into
+
+    def handle_endtag(self, tag):
+        if tag == "section":
+            self.section = ""
+        if tag in (*self.TEXTS, "td", "th", "script"):
+            self.into = None
+
+    def handle_data(self, data):
+        if self.into is not None:
+            self.into[-1] += data
+
+    def lines(self):
+        return [line for lines in self.texts.values() for line in lines]
+
+    def csv(self, name):
+        text = base64.b64decode(self.links[name].split("base64,")[1]).decode()
+        return list(csv.DictReader(io.StringIO(text)))
+
+
+class Pages(unittest.TestCase):
+    """Of the small study with baselines, a sweep, a map, a run, packets and failures."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = folder_of(cls)
+        cls.db = cls.folder / "small.db"
+        scaleacross.explore(STUDY, db=cls.db, set={
+            **ANALYTICAL, "baselines": ["production", "megatron", "one-site"]})
+        scaleacross.compare(STUDY, db=cls.db, engines=["analytical", "flow"], top=2)
+
+    def page(self, db, *options):
+        out = self.folder / f"{self.id()}.html"
+        self.assertEqual(write(db, out, *options), (0, f"wrote {out}\n", ""))
+        return Text(out.read_text())
+
+    def shown(self, db=None, *words_):
+        return subprocess.run([scaleacross.find_program(), "show", db or self.db, *words_],
+                              check=True, capture_output=True, text=True).stdout
+
+    def stored(self, query, db=None):
+        with contextlib.closing(sqlite3.connect(db or self.db)) as connection:
+            return connection.execute(query).fetchall()
+
+    def test_every_sentence_of_the_search_stands_once(self):
+        page = self.page(self.db)
+        ((explanation, label),) = self.stored(
+            "SELECT explanation, label FROM search JOIN search_run ON search_id = id AND rank = 1")
+        lines = explanation.strip().splitlines()
+        self.assertTrue(lines[0].startswith(f"Best: {label}: "), lines[0])
+        self.assertEqual(page.texts["answer"][0], "Let data parallelism cross the buildings "
+                         f"(DP-out): {lines[0].removeprefix(f'Best: {label}: ')}")
+        self.assertEqual(page.texts["answer"][1], label)
+        for line in lines[1:]:
+            self.assertEqual(page.lines().count(line), 1, line)
+
+    def test_figures_are_as_show_prints_them(self):
+        page, shown = self.page(self.db), self.shown()
+        head, *rows = page.tables["plans"]
+        text = shown.splitlines()
+        self.assertEqual(len(rows), 10)
+        for row in rows:
+            cells = dict(zip(head, row))
+            (line,) = [one for one in text if re.match(rf" +{cells['#']}  TP", one)]
+            figures = re.split("  +", line.strip())[2:]
+            self.assertEqual([cells[name] for name in (
+                "iteration", "MFU", "exposed", "bubble", "memory", "across buildings", "GPU-hours")],
+                figures[:7])
+            self.assertEqual(cells["fastest"], figures[8])
+            if cells["#"] != "1":
+                self.assertIn(f"  {cells['#']}: {cells['differs from the best (its value)']}: "
+                              f"{cells['which times follow']}", text)
+        head, *rows = page.tables["baselines"]
+        self.assertEqual([row[0] for row in rows], ["megatron", "production", "one-site"])
+        for row in rows[:2]:
+            self.assertTrue(any(one.split()[:1] == [row[0]] and f"  {row[2]}  " in one
+                                for one in text), row)
+
+    def test_files_have_the_values_of_the_database(self):
+        page = self.page(self.db)
+        plans = self.stored("SELECT rank, iteration_time_s, mfu, probability_best FROM search_run "
+                            "JOIN run ON run.id = run_id WHERE rank <= 10 ORDER BY rank")
+        self.assertEqual([tuple(float(row[name]) for name in (
+            "rank", "iteration_time_s", "mfu", "probability_best"))
+            for row in page.csv("plans.csv")], plans)
+        best = "(SELECT run_id FROM search_run WHERE rank = 1)"
+        self.assertEqual(
+            [(row["name"], int(row["bytes"]), float(row["busy"])) for row in page.csv("links.csv")],
+            self.stored(f"SELECT name, bytes, busy FROM run_resource WHERE run_id = {best} "
+                        "ORDER BY position"))
+        self.assertEqual(
+            [(int(row["stage"]), int(row["activations"])) for row in page.csv("memory.csv")],
+            self.stored(f"SELECT stage, activations FROM run_memory WHERE run_id = {best}"))
+        times = {row["plan"]: row for row in page.csv("times.csv")}
+        self.assertEqual(set(times), {*map(str, range(1, 11)), "megatron", "production", "one-site",
+                                      "by flow"})
+        exposed = dict(self.stored(f"SELECT class, exposed_s FROM run_class WHERE run_id = {best}"))
+        self.assertEqual(float(times["1"]["dp_s"]), exposed["dp"])
+        ((scenario,),) = self.stored("SELECT text FROM scenario JOIN search "
+                                     "ON scenario.id = scenario_id")
+        self.assertEqual(base64.b64decode(page.links["scenario.json"].split(",")[1]).decode(),
+                         scenario)
+
+    def test_where_it_comes_from(self):
+        facts = dict(self.page(self.db).tables["provenance"][1:])
+        ((version, commit, fingerprint),) = self.stored(
+            "SELECT DISTINCT program_version, git_commit, fingerprint FROM run "
+            "WHERE engine = 'analytical'")
+        self.assertEqual((facts["version"], facts["commit"], facts["fingerprint of the model"]),
+                         (version, commit, fingerprint))
+        # The command does what it says: the very same search is found, and nothing runs.
+        words_ = facts["command"]
+        self.assertTrue(words_.startswith("./scaleacross explore STUDY --db small.db --set "), words_)
+        again = self.folder / "again.db"
+        shutil.copy(self.db, again)
+        command = words_.replace("./scaleacross", str(scaleacross.find_program())).replace(
+            "STUDY", str(STUDY)).replace("small.db", "again.db")
+        subprocess.run(["bash", "-c", command], cwd=self.folder, check=True, capture_output=True)
+        self.assertEqual(self.stored("SELECT count(*), sum(evaluations) FROM run", again),
+                         self.stored("SELECT count(*), sum(evaluations) FROM run"))
+
+    def test_the_same_bytes_again_and_nothing_beside_them(self):
+        before = set(self.folder.iterdir())
+        first, second = self.folder / "1.html", self.folder / "2.html"
+        for out in (first, second):
+            self.assertEqual(write(self.db, out)[0], 0)
+        self.assertEqual(first.read_bytes(), second.read_bytes())
+        self.assertLess(first.stat().st_size, 3e6)
+        self.assertEqual(set(self.folder.iterdir()) - before, {first, second})
+
+    def test_a_sweep(self):
+        db = self.folder / "sweep.db"
+        # The study as it is, 1:2, is found first, and is one of the points.
+        scaleacross.explore(STUDY, db=db, set=ANALYTICAL)
+        swept = scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
+                                    sweep={"cluster.cross.oversubscription": [1, 2, 16]})
+        page = self.page(db)
+        head, *rows = page.tables["sweep"]
+        self.assertEqual(head, ["cluster.cross.oversubscription", "DP-out", "PP-out", "wins",
+                                "margin", "sure", "best plan"])
+        self.assertEqual([row[0] for row in rows], ["1", "2", "16"])
+        for row, point in zip(page.csv("sweep.csv"), swept["values"]):
+            for crossing, best in point["placements"].items():
+                self.assertEqual(float(row[f"{crossing}_s"]), best["iteration_time_s"])
+            self.assertAlmostEqual(float(row["margin"]), point["margin"], places=12)
+        for row, point in zip(rows, swept["values"]):
+            self.assertEqual(row[5], words.probability(point["probability"]))
+        self.assertIn("Over cluster.cross.oversubscription the best placement changes from DP-out to "
+                      "PP-out between 2 and 16 (not told apart on either side).", page.lines())
+        self.assertEqual(page.tables["searches"][0][0], "search")
+        self.assertTrue(self.page(db, "--search", "2").texts[""][2].endswith(
+            " · cluster.cross.oversubscription=1"))
+        self.assertEqual(page.texts[""][2], "64 GPUs in 2 buildings: building1 32, building2 32")
+
+    def test_a_map(self):
+        db = self.folder / "map.db"
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
+                            sweep={"cluster.cross.distance": ["300m", "1km", "300km"],
+                                   "cluster.cross.oversubscription": [1, 16]})
+        page = self.page(db)
+        self.assertEqual([row[:2] for row in page.tables["sweep"][1:]],
+                         [[down, right] for down in ("300m", "1km", "300km")
+                          for right in ("1", "16")])
+        cells = json.loads(page.scripts[0])["sweep"]["data"][0]["values"]
+        self.assertEqual(len(cells), 6)
+
+    def test_a_front(self):
+        db = self.folder / "front.db"
+        scaleacross.explore(STUDY, db=db, pareto="time,memory", set={
+            **ANALYTICAL, "baselines": []})
+        front = self.stored("SELECT rank FROM search_run WHERE pareto AND rank <= 10 ORDER BY rank",
+                            db)
+        self.assertGreater(len(front), 1)
+        head, *rows = self.page(db).tables["plans"]
+        self.assertEqual([(int(row[0]),) for row in rows
+                          if row[head.index("on the front")] == "yes"], front)
+
+    def test_a_single_run(self):
+        db = self.folder / "run.db"
+        run = scaleacross.run(STUDY, db=db)
+        page = self.page(db)
+        self.assertEqual(page.texts["answer"][0], f"{words.seconds(run['iteration_time_s'])} per "
+                         f"iteration, MFU {100 * run['mfu']:.1f} %, by the analytical engine.")
+        self.assertEqual(page.tables["runs"][1][0], run["plan"]["label"])
+
+    def test_a_run_that_failed(self):
+        db = self.folder / "failed.db"
+        with self.assertRaises(scaleacross.ProgramError):
+            scaleacross.run(STUDY, db=db, set={"plan.pp": 16})
+        ((detail,),) = self.stored("SELECT detail FROM run", db)
+        page = self.page(db)
+        self.assertEqual(page.texts["answer"][0], f"No run has a result: {detail}")
+
+    def test_a_search_without_a_plan(self):
+        db = self.folder / "none.db"
+        with self.assertRaises(scaleacross.ProgramError):
+            scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "search.plan.tp": [64],
+                                                   "baselines": []})
+        page = self.page(db)
+        self.assertEqual(page.texts["answer"][:2], ["No plan can run.",
+                                                    "No plan of this space can run."])
+        self.assertEqual({row[1] for row in page.tables["not-ranked"][1:]} - {"duplicate"},
+                         {"degrees", "building", "crossing"})
+
+    def test_an_unfinished_search_says_so(self):
+        db = changed(self.db, self.folder / "open.db", [
+            "UPDATE search SET finished = 0, explanation = NULL, gap = NULL"], [
+            "UPDATE search_run SET rank = NULL"])
+        page = self.page(db)
+        self.assertTrue(page.texts["answer"][0].startswith("So far: "), page.texts["answer"])
+        self.assertIn("not finished", " ".join(page.texts["answer"]))
+
+    def test_words_of_others_are_no_markup(self):
+        db = changed(self.db, self.folder / "markup.db",
+                     ["UPDATE search SET study = ?, changes = 'cluster.name=' || ?", (MARKUP, MARKUP)],
+                     ["UPDATE search_run SET label = ?", (MARKUP,)],
+                     ["UPDATE plan SET label = ?", (MARKUP,)],
+                     ["UPDATE baseline SET label = ?", (MARKUP,)],
+                     ["UPDATE search_count SET example = ?", (MARKUP,)],
+                     ["UPDATE run_resource SET name = ?", (MARKUP,)],
+                     ["UPDATE search SET explanation = 'Placement: ' || ?", (MARKUP,)])
+        page = self.page(db)
+        self.assertEqual(len(page.scripts), 3)
+        self.assertEqual(page.texts[""][:2], ["ScaleAcross report", MARKUP])
+        self.assertIn("Placement: " + MARKUP, page.lines())
+        self.assertEqual(page.tables["plans"][1][1], MARKUP)
+        self.assertEqual(json.loads(page.scripts[0])["times"]["data"][1]["values"][0]["note"], MARKUP)
+
+    def test_wrong_input_writes_nothing(self):
+        out = self.folder / "kept.html"
+        out.write_text("before")
+        empty = self.folder / "empty.db"
+        empty.touch()
+        runs = self.folder / "no-rows.db"
+        scaleacross.run(STUDY, db=runs)
+        nothing = changed(runs, self.folder / "nothing.db", ["DELETE FROM run"])
+        before = set(self.folder.iterdir())
+        for words_, says in (
+                ([self.folder / "missing.db", out], "missing.db: no such file"),
+                ([STUDY, out], "study.yaml: cannot be read as a database"),
+                ([empty, out], "empty.db: an SQLite database, but not one of ScaleAcross"),
+                ([nothing, out], "neither a search nor a run; ./scaleacross explore STUDY --db"),
+                ([self.db, out, "--search", "9"],
+                 r"--search 9: the database has no such search; it holds: 1 \(small-two-buildings"),
+                ([runs, out, "--search", "1"], "--search 1: the database holds no search"),
+                ([self.db, out, "--search", "x"], "'x' is no whole number from 1 on"),
+                ([self.db, out, "--top", "0"], "'0' is no whole number from 1 on"),
+                ([self.db, out, "--top", "1001"], "--top 1001: allowed are 1 to 1000"),
+                ([self.db, self.folder / "x.txt"], "x.txt: the name has to end in .html or .htm"),
+                ([self.db, self.folder / "no" / "x.html"], "x.html: cannot be written: No such file")):
+            code, printed, said = write(*words_)
+            self.assertEqual((code, printed), (2, ""), words_)
+            self.assertRegex(said, says)
+            self.assertNotIn("Traceback", said)
+        self.assertEqual(out.read_text(), "before")
+        self.assertEqual(set(self.folder.iterdir()), before)
+
+    def test_without_the_program(self):
+        with unittest.mock.patch.dict(os.environ, {"SCALEACROSS_PROGRAM": "/no/such"}):
+            code, _, said = write(self.db, self.folder / "x.html")
+        self.assertEqual(code, 2)
+        self.assertRegex(said, "error: SCALEACROSS_PROGRAM=/no/such: no program")
+
+    def test_without_jinja2(self):
+        hidden = ("import sys; sys.modules['jinja2'] = None; from scaleacross.report import __main__;"
+                  f"sys.exit(__main__.main([{str(self.db)!r}, '-o', 'x.html']))")
+        ended = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True,
+                               cwd=self.folder, check=False,
+                               env={**os.environ, "PYTHONPATH": str(TOP / "python")})
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertRegex(ended.stderr, "^scaleacross report: error: .*jinja2.*sudo apt-get install "
+                         "python3-jinja2, then /usr/bin/python3")
+        self.assertEqual(ended.stderr.count("\n"), 1)
+
+    def test_a_full_disk_keeps_what_was_there(self):
+        out = self.folder / "full.html"
+        out.write_text("before")
+        with unittest.mock.patch("os.fsync", side_effect=OSError(28, "No space left on device")):
+            code, _, said = write(self.db, out)
+        self.assertEqual(code, 2)
+        self.assertIn("full.html: cannot be written: No space left on device", said)
+        self.assertEqual(out.read_text(), "before")
+        self.assertFalse(list(self.folder.glob(".full*")))
+
+
+class Words(unittest.TestCase):
+    def test_figures(self):
+        for value, text in ((5.7382691302349995, "5.738 s"), (0.017096, "17.1 ms"),
+                            (9.48e-4, "948 us"), (1e-12, "1 ps"), (0.99999, "1 s"), (0, "0 s"),
+                            (-0.0025, "-2.5 ms"), (12345.6, "12346 s")):
+            self.assertEqual(words.seconds(value), text)
+        for value, text in ((0, "0 B"), (76525697984, "71.27 GiB"), (1 << 30, "1 GiB"),
+                            (508.5 * 2**20, "508.5 MiB")):
+            self.assertEqual(words.amount(value), text)
+        self.assertEqual([words.share(part) for part in (0.0506, 0.306, 0.1, 0.09996)],
+                         ["5.06 %", "30.6 %", "10.0 %", "10.0 %"])
+        self.assertEqual([words.probability(part) for part in (0.004, 0.0051, 0.5, 0.999)],
+                         ["under 1 %", "1 %", "50 %", "over 99 %"])
+
+    def test_values_of_a_setting_stand_in_their_order(self):
+        values = ["1km", "300m", "20000km", "1e-5", "0", "2.8", "1Tbps", "800Gbps", "40ms", "1s"]
+        self.assertEqual(sorted(values[:3], key=order_of), ["300m", "1km", "20000km"])
+        self.assertEqual(sorted(values[3:6], key=order_of), ["0", "1e-5", "2.8"])
+        self.assertEqual(sorted(values[6:8], key=order_of), ["800Gbps", "1Tbps"])
+        self.assertEqual(sorted(values[8:], key=order_of), ["40ms", "1s"])
+
+
+if __name__ == "__main__":
+    unittest.main()
