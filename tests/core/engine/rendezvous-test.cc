@@ -164,9 +164,10 @@ TEST(Rendezvous, PlannedReceivesDoNotDelayTheirPlan)
     {
         const auto early = TimelineOf(shape, {}, "early");
         const auto planned = TimelineOf(shape, {}, "planned");
-        ASSERT_EQ(early.size(), planned.size());
+        ASSERT_EQ(early.ranks.size(), planned.ranks.size());
         for (uint32_t r = 0; r < shape.ranks; r++)
         {
+            EXPECT_EQ(early.ranks[r].record.runs.size(), planned.ranks[r].record.runs.size());
             EXPECT_EQ(EndOf(early, r), EndOf(planned, r)) << Describe(shape);
         }
     }

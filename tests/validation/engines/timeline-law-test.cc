@@ -130,7 +130,7 @@ TEST(Timelines, AddUpToTheReport)
         std::make_unique<AnalyticalEngine>(),
         std::make_unique<FlowEngine>(Collisions::Expected),
         std::make_unique<PacketEngine>(),
-        std::make_unique<PacketEngine>(FastForwards::Steady)};
+        std::make_unique<PacketEngine>(PacketEngine::FastForwards::Steady)};
     size_t bubbles = 0;
     for (size_t count = 0; count < plans;)
     {
