@@ -86,6 +86,12 @@ FastForward::FastForward(Ptr<JobClock> clock,
                 {PeekPointer(wire), end, PeekPointer(wire->GetLossModel(end)), 0, 0, 0});
         }
     }
+    m_never =
+        m_network.credits || std::any_of(m_network.switches.begin(),
+                                         m_network.switches.end(),
+                                         [](const Ptr<FabricSwitch>& fabricSwitch) {
+                                             return fabricSwitch->GetPathSelector()->GoesByTime();
+                                         });
     m_clock->SetObserver([this] { Go(); });
     m_transport->SetTrafficCallback([this] { Changed(); });
 }
@@ -122,9 +128,9 @@ FastForward::Report() const
 void
 FastForward::Changed()
 {
-    if (m_network.credits)
+    if (m_never)
     {
-        return; // they hold back whatever is under way
+        return;
     }
     Restart();
     m_pauses = Pauses();
@@ -218,6 +224,11 @@ FastForward::Sample()
             return; // until something is posted
         }
         const int64_t toJudge = static_cast<int64_t>(kFirstLook) * m_every;
+        if (!IsSettled())
+        {
+            m_next = Simulator::Schedule(PicoSeconds(toJudge), &FastForward::Sample, this);
+            return;
+        }
         const int64_t end = EarliestEnd();
         if (end < toJudge)
         {
@@ -238,7 +249,7 @@ FastForward::Sample()
     {
         m_snapshots.push_back(LanesNow());
     }
-    if (!moves || m_quiet > 1 || IsDisturbed())
+    if (!moves || m_quiet > 1 || IsDisturbed() || !IsSettled())
     {
         Restart(); // what has been seen so far says nothing of the time after it
     }
@@ -290,12 +301,14 @@ FastForward::Look(Flow& flow)
 {
     uint64_t inFlight = 0;
     uint64_t troubles = 0;
+    flow.waits = false;
     for (std::size_t i = 0; i < flow.sent.size(); ++i)
     {
         const SendProgress progress = flow.connection->GetProgress(static_cast<uint32_t>(i));
         flow.sent[i] = progress.sent;
         inFlight += progress.sent - progress.arrived;
         troubles += progress.troubles;
+        flow.waits = flow.waits || progress.waitsUntil > SimulatorPicoseconds();
         flow.bounded = flow.bounded || progress.bounded;
     }
     flow.troubles = troubles;
@@ -378,20 +391,59 @@ FastForward::Pauses() const
     return pauses;
 }
 
+uint64_t
+FastForward::Damage() const
+{
+    uint64_t damage = 0;
+    for (const Lane& lane : m_lanes)
+    {
+        damage += lane.loss != nullptr ? lane.loss->Losses() : 0;
+    }
+    for (const Ptr<FabricSwitch>& fabricSwitch : m_network.switches)
+    {
+        damage += fabricSwitch->GetDrops() + fabricSwitch->GetTrimmed();
+    }
+    return damage;
+}
+
+bool
+FastForward::IsSettled()
+{
+    if (std::exchange(m_damage, Damage()) != m_damage)
+    {
+        // Whose it was is not known, but what it was had been sent.
+        m_unsettled.clear();
+        for (const Ptr<RdmaConnection>& connection : m_transport->GetConnections())
+        {
+            for (uint32_t i = 0; i < connection->GetNQueuePairs(); ++i)
+            {
+                m_unsettled.push_back(
+                    {PeekPointer(connection), i, connection->GetProgress(i).sent});
+            }
+        }
+    }
+    const auto settled = [](const Unsettled& one) {
+        const SendProgress progress = one.connection->GetProgress(one.queuePair);
+        return progress.acknowledged >= one.upTo && progress.waitsUntil <= SimulatorPicoseconds();
+    };
+    m_unsettled.erase(std::remove_if(m_unsettled.begin(), m_unsettled.end(), settled),
+                      m_unsettled.end());
+    return m_unsettled.empty();
+}
+
 bool
 FastForward::IsHeldBack() const
 {
-    return m_network.credits || Pauses() != m_pauses ||
-           std::any_of(m_flows.begin(), m_flows.end(), [](const Flow& flow) {
-               return flow.bounded;
-           });
+    return Pauses() != m_pauses || std::any_of(m_flows.begin(),
+                                               m_flows.end(),
+                                               [](const Flow& flow) { return flow.bounded; });
 }
 
 bool
 FastForward::IsDisturbed() const
 {
     return std::any_of(m_flows.begin(), m_flows.end(), [](const Flow& flow) {
-        return flow.troubles != flow.troublesAtFirst;
+        return flow.troubles != flow.troublesAtFirst || flow.waits;
     });
 }
 
@@ -521,7 +573,7 @@ FastForward::Lasts(bool& ends)
             until(0); // all that is left of something is on its way
         }
     }
-    if (IsDisturbed() || IsHeldBack())
+    if (IsDisturbed() || IsHeldBack() || !IsSettled())
     {
         until(0);
     }
