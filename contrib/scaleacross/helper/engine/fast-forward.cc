@@ -55,6 +55,9 @@ constexpr int64_t kReach = 100;
 constexpr double kMargin = 4;
 /// Less is not worth it.
 constexpr int64_t kLeastSkip = 200 * kNanosecond;
+/// Beyond that nobody waits for what was lost to come again, until something is posted or arrives:
+/// a job in which nothing goes on has to end.
+constexpr int64_t kMostUnsettled = 10'000'000'000 * kNanosecond;
 /// Packets before the next loss of a wire that are simulated.
 constexpr double kBeforeLoss = 64;
 
@@ -84,6 +87,10 @@ FastForward::FastForward(Ptr<JobClock> clock,
             m_laneOf[wire->GetLane(end).From()] = static_cast<uint32_t>(m_lanes.size());
             m_lanes.push_back(
                 {PeekPointer(wire), end, PeekPointer(wire->GetLossModel(end)), 0, 0, 0});
+            if (m_lanes.back().loss != nullptr)
+            {
+                m_losses.push_back(m_lanes.back().loss);
+            }
         }
     }
     m_never =
@@ -226,7 +233,13 @@ FastForward::Sample()
         const int64_t toJudge = static_cast<int64_t>(kFirstLook) * m_every;
         if (!IsSettled())
         {
-            m_next = Simulator::Schedule(PicoSeconds(toJudge), &FastForward::Sample, this);
+            const int64_t since = SimulatorPicoseconds() - m_damagedAt;
+            if (since < kMostUnsettled)
+            {
+                m_next = Simulator::Schedule(PicoSeconds(std::max(toJudge, since / 8)),
+                                             &FastForward::Sample,
+                                             this);
+            }
             return;
         }
         const int64_t end = EarliestEnd();
@@ -395,9 +408,9 @@ uint64_t
 FastForward::Damage() const
 {
     uint64_t damage = 0;
-    for (const Lane& lane : m_lanes)
+    for (const FabricLossModel* const losses : m_losses)
     {
-        damage += lane.loss != nullptr ? lane.loss->Losses() : 0;
+        damage += losses->Losses();
     }
     for (const Ptr<FabricSwitch>& fabricSwitch : m_network.switches)
     {
@@ -412,6 +425,7 @@ FastForward::IsSettled()
     if (std::exchange(m_damage, Damage()) != m_damage)
     {
         // Whose it was is not known, but what it was had been sent.
+        m_damagedAt = SimulatorPicoseconds();
         m_unsettled.clear();
         for (const Ptr<RdmaConnection>& connection : m_transport->GetConnections())
         {

@@ -46,9 +46,11 @@ class RdmaQueuePair;
  * queue pair has sent its message, before a wire loses its next packet, and at kReach times as
  * long as has been looked at.
  *
- * A packet that is lost, dropped or trimmed leaves a gap behind it that nobody knows of until what
- * follows has arrived. It would be moved towards the end of its message, where it costs more, or
- * less. So nothing is skipped until all that had been sent by then has been acknowledged.
+ * A packet that is lost, dropped or trimmed leaves a gap that nobody knows of until what follows
+ * has arrived: by rates and packets in flight all is steady. Skipped over, the gap would be nearer
+ * to the end of its message, where it costs a round trip more, or a timeout. And a timer that runs
+ * for it would run on. So nothing is skipped until all that had been sent by then has been
+ * acknowledged.
  *
  * Where something is held back by a window, by credits, by pauses or by a congestion control, it
  * may come in bursts of which each looks steady: nothing is skipped there. Nor where flowlets
@@ -232,7 +234,9 @@ class FastForward
     int64_t m_quiet{1};  //!< how many times m_every until the next sample: more while nothing moves
     int64_t m_every{0};  //!< ps between two samples
     uint64_t m_pauses{0}; //!< up to the change
-    uint64_t m_damage{0}; //!< when last looked at
+    std::vector<const FabricLossModel*> m_losses;
+    uint64_t m_damage{0};   //!< when last looked at
+    int64_t m_damagedAt{0}; //!< ps: it was then more than before
     std::vector<Unsettled> m_unsettled;
     EventId m_next; //!< sample
     bool m_steady{false};
