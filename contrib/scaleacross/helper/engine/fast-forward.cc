@@ -422,7 +422,8 @@ FastForward::Damage() const
 bool
 FastForward::IsSettled()
 {
-    if (std::exchange(m_damage, Damage()) != m_damage)
+    const uint64_t damage = Damage();
+    if (std::exchange(m_damage, damage) != damage)
     {
         // Whose it was is not known, but what it was had been sent.
         m_damagedAt = SimulatorPicoseconds();
