@@ -624,6 +624,40 @@ TEST_F(CollectiveCommand, ARunThatFailsKeepsTheRowsBeforeIt)
     EXPECT_EQ(Sql("a.db", "SELECT bytes FROM collective_run"), "1024");
 }
 
+TEST_F(CollectiveCommand, WhatWasSkippedIsSaid)
+{
+    // Between 4 pairs of GPUs and alone on its NIC, 64 MiB take 1.4 ms: long enough to be steady.
+    const std::string call = "collective pair.yaml --set cluster.cross.oversubscription=1 "
+                             "--op sendrecv --group across -b 64M -e 64M --warmup 0 --iterations 1 "
+                             "--engine packet";
+    const auto skips = RunJson(call + ":fast-forward").at(0).at("fast_forward");
+    for (const char* const key : {"skipped_s", "skips", "verified_s", "checks", "error", "worst"})
+    {
+        EXPECT_TRUE(skips.contains(key)) << key;
+    }
+    EXPECT_GT(skips.at("skips"), 0);
+    EXPECT_FALSE(RunJson(call).at(0).contains("fast_forward"));
+    const std::string said = "\n# fast-forward: ";
+    const Call table = Run(call + ":fast-forward");
+    EXPECT_EQ(table.code, 0) << table.err;
+    EXPECT_LT(table.out.find("\n      67108864"), table.out.find(said)) << table.out;
+    EXPECT_NE(table.out.find(said), std::string::npos) << table.out;
+    EXPECT_THAT(Run(call).out, Not(HasSubstr(said)));
+}
+
+TEST_F(CollectiveCommand, WhatAnEngineRefusesHasNoTable)
+{
+    Write("events.yaml",
+          std::string(g_clusterOnly) +
+              "events:\n  - {kind: plane-failure, target: plane 0, at: 1s}\n");
+    const std::string call = "collective events.yaml -b 1M -e 1M --iterations 1 --engine ";
+    EXPECT_EQ(Run(call + "packet").code, 0);
+    const Call refused = Run(call + "packet:fast-forward");
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("events"));
+    EXPECT_EQ(refused.out, "");
+}
+
 TEST_F(CollectiveCommand, RowsGoToTheDatabaseThatIsAskedFor)
 {
     const std::string call = "collective pair.yaml --op all_gather -b 1M -e 2M ";

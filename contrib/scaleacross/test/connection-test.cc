@@ -402,6 +402,8 @@ class LeaveOutTest : public TestCase
             connection->LeaveOut(i, kPackets);
             NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(i), 2500 - own - 4 - kPackets, "");
             NS_TEST_EXPECT_MSG_EQ(connection->GetProgress(i).sent, progress.sent, "");
+            NS_TEST_EXPECT_MSG_LT(progress.acknowledged, progress.arrived, "it is on its way");
+            NS_TEST_EXPECT_MSG_EQ(progress.waitsUntil, 0, "");
             sent += own;
         }
         NS_TEST_EXPECT_MSG_EQ(sent, 2386, "");
@@ -442,6 +444,11 @@ class LeaveOutTest : public TestCase
         };
         check(log.delivered[0], {7, 10'000'000, 2'000'000 + (10'000 - out + 1) * 83'840});
         check(log.delivered[1], {8, 1'000'000, 2'000'000 + (11'000 - out + 1) * 83'840});
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            const scaleacross::SendProgress progress = connection->GetProgress(i);
+            NS_TEST_EXPECT_MSG_EQ(progress.acknowledged, progress.sent, "");
+        }
         NS_TEST_EXPECT_MSG_EQ(connection->GetUndelivered(), 0, "");
         CheckConservation(fabric);
         Simulator::Destroy();

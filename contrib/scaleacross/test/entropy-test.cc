@@ -133,8 +133,10 @@ class RingTest : public TestCase
         // Frozen for 10 ms: what comes back first, then used ones, and no random one.
         ops->OnLoss(5);
         NS_TEST_ASSERT_MSG_EQ(ops->IsFrozen(), false, "losses are congestion by default");
+        NS_TEST_ASSERT_MSG_EQ(ops->WaitsUntil(), 0, "it does not go by the clock");
         ops->OnTimeout(1000);
         NS_TEST_ASSERT_MSG_EQ(ops->IsFrozen(), true, "timeouts are not");
+        NS_TEST_ASSERT_MSG_EQ(ops->WaitsUntil(), 1000 + 10'000'000'000, "");
         ops->OnAck(200, false, 2000);
         Entropies frozen = Take(*ops, 9);
         NS_TEST_ASSERT_MSG_EQ(frozen.front(), 200, "the one that is not used");
@@ -149,6 +151,7 @@ class RingTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(ops->IsFrozen(), true, "not 10 ms");
         ops->OnAck(301, false, 1000 + 10'000'000'000);
         NS_TEST_ASSERT_MSG_EQ(ops->IsFrozen(), false, "10 ms");
+        NS_TEST_ASSERT_MSG_EQ(ops->WaitsUntil(), 0, "");
         ops->OnTimeout(1000 + 10'000'000'001);
         NS_TEST_ASSERT_MSG_EQ(ops->IsFrozen(), false, "not while it explores");
         NS_TEST_ASSERT_MSG_EQ(AllDrawn(Take(*ops, 16)), true, "explores");

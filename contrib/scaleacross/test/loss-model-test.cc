@@ -461,6 +461,7 @@ class LeaveOutTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(model->IsLost(FabricPacket{}), true, "the next one at once");
         asked++;
         NS_TEST_EXPECT_MSG_EQ(NextLoss(*model, asked), losses[3] - n - m, "");
+        NS_TEST_EXPECT_MSG_EQ(model->Losses(), 8, "four before, four after");
         model->Dispose();
     }
 

@@ -297,6 +297,8 @@ class FlowletTest : public TestCase
     {
         auto selector = Make<FlowletSelector>(kAllFields, 7);
         selector->SetGap(MicroSeconds(50));
+        NS_TEST_EXPECT_MSG_EQ(selector->GoesByTime(), true, "");
+        NS_TEST_EXPECT_MSG_EQ(Make<EcmpSelector>(kAllFields, 7)->GoesByTime(), false, "");
         const int64_t gap = 50'000'000;
         const PortGroup group = Ports(4);
         const FabricPacket packet = PacketOf(1, 2, 3);

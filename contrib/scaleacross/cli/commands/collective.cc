@@ -7,6 +7,7 @@
 #include "cli/message-sizes.h"
 #include "cli/question.h"
 #include "cli/show/report-json.h"
+#include "cli/show/report-text.h"
 #include "cli/token-options.h"
 #include "cli/workers/interrupt.h"
 #include "cli/workers/time-limit.h"
@@ -27,6 +28,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 namespace scaleacross
 {
@@ -272,6 +274,7 @@ class Measurement
     }
 
     std::string Head() const;
+    /// A row of the table, and what was skipped on the way to it.
     std::string Line(const Row& row) const;
     Json ToJson(const Row& row) const;
 
@@ -486,17 +489,23 @@ Measurement::Line(const Row& row) const
         m_log ? Beside(UsText(*row.measuredUs), fmt::format("{:+.1f}", 100 * row.Error())) : "";
     std::string how = row.algorithm + " " + row.protocol;
     how += row.channels > 0 ? fmt::format(" x{}", row.channels) : "";
-    return fmt::format("  {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8.2f}  {:>8.2f}{}{}\n",
-                       row.bytes.Count(),
-                       row.count,
-                       row.type,
-                       Reduces(m_spec.op) ? "sum" : "none",
-                       -1,
-                       UsText(row.Us()),
-                       row.Algbw(),
-                       Busbw(row),
-                       beside,
-                       Chosen(how));
+    std::string line =
+        fmt::format("  {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8.2f}  {:>8.2f}{}{}\n",
+                    row.bytes.Count(),
+                    row.count,
+                    row.type,
+                    Reduces(m_spec.op) ? "sum" : "none",
+                    -1,
+                    UsText(row.Us()),
+                    row.Algbw(),
+                    Busbw(row),
+                    beside,
+                    Chosen(how));
+    if (row.report.fastForward)
+    {
+        line += "# " + FastForwardText(*row.report.fastForward) + "\n";
+    }
+    return line;
 }
 
 /// A column of what was chosen, where a library does.
@@ -548,6 +557,10 @@ Measurement::ToJson(const Row& row) const
         json["measured_us"] = *row.measuredUs;
         json["error"] = row.Error();
     }
+    if (row.report.fastForward)
+    {
+        json["fast_forward"] = report.at("fast_forward");
+    }
     return json;
 }
 
@@ -577,16 +590,21 @@ MeasureSizes(const CollectiveCommand& options)
     std::string uncorrected;
     double sum = 0;
     std::vector<std::pair<Bytes, double>> errors;
+    // Not before there is something below it: an engine may refuse what it is asked to run.
+    bool headed = options.common.json;
+    const auto head = [&] {
+        if (!std::exchange(headed, true))
+        {
+            std::cout << measurement.Head();
+        }
+    };
     const auto finish = [&] {
+        head();
         if (options.common.json)
         {
             std::cout << rows.dump(2) << "\n";
         }
     };
-    if (!options.common.json)
-    {
-        std::cout << measurement.Head();
-    }
     try
     {
         for (const Bytes size : measurement.Sizes())
@@ -614,6 +632,7 @@ MeasureSizes(const CollectiveCommand& options)
             }
             else
             {
+                head();
                 std::cout << measurement.Line(*row) << std::flush;
             }
             shelf.Put([&](Database& database) { measurement.Store(database, *row); });

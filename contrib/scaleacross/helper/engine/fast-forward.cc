@@ -55,8 +55,13 @@ constexpr int64_t kReach = 100;
 constexpr double kMargin = 4;
 /// Less is not worth it.
 constexpr int64_t kLeastSkip = 200 * kNanosecond;
-/// Packets before the next loss of a wire that are simulated.
-constexpr double kBeforeLoss = 64;
+/// Beyond that nobody waits for what was lost to come again, until something is posted or arrives:
+/// a job in which nothing goes on has to end.
+constexpr int64_t kMostUnsettled = 10'000'000'000 * kNanosecond;
+/// Packets before the next loss of a wire that are simulated: as many or up to twice as many. What
+/// is left out is a multiple: a skip begins at the same place of the turns of data packets and ACKs
+/// time and again, and with a fixed number all losses would hit the same of them.
+constexpr uint64_t kBeforeLoss = 64;
 
 } // namespace
 
@@ -84,8 +89,18 @@ FastForward::FastForward(Ptr<JobClock> clock,
             m_laneOf[wire->GetLane(end).From()] = static_cast<uint32_t>(m_lanes.size());
             m_lanes.push_back(
                 {PeekPointer(wire), end, PeekPointer(wire->GetLossModel(end)), 0, 0, 0});
+            if (m_lanes.back().loss != nullptr)
+            {
+                m_losses.push_back(m_lanes.back().loss);
+            }
         }
     }
+    m_never =
+        m_network.credits || std::any_of(m_network.switches.begin(),
+                                         m_network.switches.end(),
+                                         [](const Ptr<FabricSwitch>& fabricSwitch) {
+                                             return fabricSwitch->GetPathSelector()->GoesByTime();
+                                         });
     m_clock->SetObserver([this] { Go(); });
     m_transport->SetTrafficCallback([this] { Changed(); });
 }
@@ -122,9 +137,9 @@ FastForward::Report() const
 void
 FastForward::Changed()
 {
-    if (m_network.credits)
+    if (m_never)
     {
-        return; // they hold back whatever is under way
+        return;
     }
     Restart();
     m_pauses = Pauses();
@@ -218,6 +233,17 @@ FastForward::Sample()
             return; // until something is posted
         }
         const int64_t toJudge = static_cast<int64_t>(kFirstLook) * m_every;
+        if (!IsSettled())
+        {
+            const int64_t since = SimulatorPicoseconds() - m_damagedAt;
+            if (since < kMostUnsettled)
+            {
+                m_next = Simulator::Schedule(PicoSeconds(std::max(toJudge, since / 8)),
+                                             &FastForward::Sample,
+                                             this);
+            }
+            return;
+        }
         const int64_t end = EarliestEnd();
         if (end < toJudge)
         {
@@ -238,7 +264,7 @@ FastForward::Sample()
     {
         m_snapshots.push_back(LanesNow());
     }
-    if (!moves || m_quiet > 1 || IsDisturbed())
+    if (!moves || m_quiet > 1 || IsDisturbed() || !IsSettled())
     {
         Restart(); // what has been seen so far says nothing of the time after it
     }
@@ -290,12 +316,14 @@ FastForward::Look(Flow& flow)
 {
     uint64_t inFlight = 0;
     uint64_t troubles = 0;
+    flow.waits = false;
     for (std::size_t i = 0; i < flow.sent.size(); ++i)
     {
         const SendProgress progress = flow.connection->GetProgress(static_cast<uint32_t>(i));
         flow.sent[i] = progress.sent;
         inFlight += progress.sent - progress.arrived;
         troubles += progress.troubles;
+        flow.waits = flow.waits || progress.waitsUntil > SimulatorPicoseconds();
         flow.bounded = flow.bounded || progress.bounded;
     }
     flow.troubles = troubles;
@@ -378,20 +406,61 @@ FastForward::Pauses() const
     return pauses;
 }
 
+uint64_t
+FastForward::Damage() const
+{
+    uint64_t damage = 0;
+    for (const FabricLossModel* const losses : m_losses)
+    {
+        damage += losses->Losses();
+    }
+    for (const Ptr<FabricSwitch>& fabricSwitch : m_network.switches)
+    {
+        damage += fabricSwitch->GetDrops() + fabricSwitch->GetTrimmed();
+    }
+    return damage;
+}
+
+bool
+FastForward::IsSettled()
+{
+    const uint64_t damage = Damage();
+    if (std::exchange(m_damage, damage) != damage)
+    {
+        // Whose it was is not known, but what it was had been sent.
+        m_damagedAt = SimulatorPicoseconds();
+        m_unsettled.clear();
+        for (const Ptr<RdmaConnection>& connection : m_transport->GetConnections())
+        {
+            for (uint32_t i = 0; i < connection->GetNQueuePairs(); ++i)
+            {
+                m_unsettled.push_back(
+                    {PeekPointer(connection), i, connection->GetProgress(i).sent});
+            }
+        }
+    }
+    const auto settled = [](const Unsettled& one) {
+        const SendProgress progress = one.connection->GetProgress(one.queuePair);
+        return progress.acknowledged >= one.upTo && progress.waitsUntil <= SimulatorPicoseconds();
+    };
+    m_unsettled.erase(std::remove_if(m_unsettled.begin(), m_unsettled.end(), settled),
+                      m_unsettled.end());
+    return m_unsettled.empty();
+}
+
 bool
 FastForward::IsHeldBack() const
 {
-    return m_network.credits || Pauses() != m_pauses ||
-           std::any_of(m_flows.begin(), m_flows.end(), [](const Flow& flow) {
-               return flow.bounded;
-           });
+    return Pauses() != m_pauses || std::any_of(m_flows.begin(),
+                                               m_flows.end(),
+                                               [](const Flow& flow) { return flow.bounded; });
 }
 
 bool
 FastForward::IsDisturbed() const
 {
     return std::any_of(m_flows.begin(), m_flows.end(), [](const Flow& flow) {
-        return flow.troubles != flow.troublesAtFirst;
+        return flow.troubles != flow.troublesAtFirst || flow.waits;
     });
 }
 
@@ -521,7 +590,7 @@ FastForward::Lasts(bool& ends)
             until(0); // all that is left of something is on its way
         }
     }
-    if (IsDisturbed() || IsHeldBack())
+    if (IsDisturbed() || IsHeldBack() || !IsSettled())
     {
         until(0);
     }
@@ -529,7 +598,9 @@ FastForward::Lasts(bool& ends)
     {
         if (lane.packetsPerPs > 0)
         {
-            until((static_cast<double>(lane.loss->Passing()) - kBeforeLoss) / lane.packetsPerPs);
+            const uint64_t multiples = lane.loss->Passing() / kBeforeLoss;
+            until(static_cast<double>(kBeforeLoss * (std::max<uint64_t>(multiples, 1) - 1)) /
+                  lane.packetsPerPs);
         }
     }
     return ps;

@@ -46,8 +46,15 @@ class RdmaQueuePair;
  * queue pair has sent its message, before a wire loses its next packet, and at kReach times as
  * long as has been looked at.
  *
+ * A packet that is lost, dropped or trimmed leaves a gap that nobody knows of until what follows
+ * has arrived: by rates and packets in flight all is steady. Skipped over, the gap would be nearer
+ * to the end of its message, where it costs a round trip more, or a timeout. And a timer that runs
+ * for it would run on. So nothing is skipped until all that had been sent by then has been
+ * acknowledged.
+ *
  * Where something is held back by a window, by credits, by pauses or by a congestion control, it
- * may come in bursts of which each looks steady: nothing is skipped there.
+ * may come in bursts of which each looks steady: nothing is skipped there. Nor where flowlets
+ * choose paths: of a flow that rests, the rest would be shorter.
  *
  * What wires have carried is known exactly where the path of each queue pair is (PathOf); else it
  * is taken to be what they carried in the time looked at, per time.
@@ -106,6 +113,7 @@ class FastForward
         std::vector<uint64_t> sent;       //!< by queue pair, when last looked at
         uint64_t troubles{0};             //!< when last looked at
         uint64_t troublesAtFirst{0};      //!< of those since the change
+        bool waits{false};                //!< for a time, when last looked at
         bool bounded{false};              //!< a window or a congestion control may hold it back
         std::vector<std::size_t> senders; //!< by queue pair, of m_senders
         std::vector<double> slopes;       //!< packets per ps, by queue pair, once all are steady
@@ -121,6 +129,14 @@ class FastForward
         uint32_t flows;
         std::vector<double> sent; //!< by sample
         double now;
+    };
+
+    /// A queue pair that may have a gap before that packet.
+    struct Unsettled
+    {
+        const RdmaConnection* connection;
+        uint32_t queuePair;
+        uint64_t upTo;
     };
 
     /// What a connection would have sent while a check lasts.
@@ -173,6 +189,11 @@ class FastForward
     uint64_t Pauses() const;
     /// Windows, controls, credits or pauses may hold something back.
     bool IsHeldBack() const;
+    /// Packets so far that do not arrive as they were sent.
+    uint64_t Damage() const;
+    /// All that had been sent when the last of these met its fate has been acknowledged, and its
+    /// sender waits for nothing but answers.
+    bool IsSettled();
     /// Looks at a flow's queue pairs. Returns its packets in flight.
     uint64_t Look(Flow& flow);
     void Thin();
@@ -196,6 +217,7 @@ class FastForward
     Ptr<JobClock> m_clock;
     Ptr<ClusterTransport> m_transport;
     Network m_network;
+    bool m_never{false}; //!< credits hold back whatever is under way, or paths depend on rests
     std::vector<Lane> m_lanes; //!< two of each wire
     std::unordered_map<const FabricPort*, uint32_t> m_laneOf;
     /// By queue pair, what should have been left out and is less than a packet.
@@ -212,7 +234,11 @@ class FastForward
     int64_t m_quiet{1};  //!< how many times m_every until the next sample: more while nothing moves
     int64_t m_every{0};  //!< ps between two samples
     uint64_t m_pauses{0}; //!< up to the change
-    EventId m_next;       //!< sample
+    std::vector<const FabricLossModel*> m_losses;
+    uint64_t m_damage{0};   //!< when last looked at
+    int64_t m_damagedAt{0}; //!< ps: it was then more than before
+    std::vector<Unsettled> m_unsettled;
+    EventId m_next; //!< sample
     bool m_steady{false};
     int64_t m_budget{0}; //!< ps that may be skipped on what is known
 

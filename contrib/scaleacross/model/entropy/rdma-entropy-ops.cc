@@ -51,6 +51,12 @@ RdmaEntropyOps::OnTimeout(int64_t)
 {
 }
 
+int64_t
+RdmaEntropyOps::WaitsUntil() const
+{
+    return 0;
+}
+
 void
 RdmaEntropyOps::SetStream(int64_t stream)
 {

@@ -66,6 +66,9 @@ class RdmaEntropyOps : public Object, public scaleacross::FixedOnceUsed
     /// The retransmission timer has run out.
     virtual void OnTimeout(int64_t now);
 
+    /// Until then, in ps, it goes by the clock; 0 if it does not.
+    virtual int64_t WaitsUntil() const;
+
     /// Fixes the random stream; -1 takes the next one of the Simulator's own.
     void SetStream(int64_t stream);
 

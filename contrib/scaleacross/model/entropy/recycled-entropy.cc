@@ -167,6 +167,12 @@ RecycledEntropy::GetDrawn() const
     return m_drawn;
 }
 
+int64_t
+RecycledEntropy::WaitsUntil() const
+{
+    return m_frozen ? m_thawAt : 0;
+}
+
 bool
 RecycledEntropy::IsFrozen() const
 {

@@ -55,6 +55,7 @@ class RecycledEntropy : public RdmaEntropyOps
     void OnAck(uint16_t entropy, bool marked, int64_t now) override;
     void OnLoss(int64_t now) override;
     void OnTimeout(int64_t now) override;
+    int64_t WaitsUntil() const override;
 
     /// Throws ConfigError if something has come back already.
     void SetRingSize(uint32_t size);

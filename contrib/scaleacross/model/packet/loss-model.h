@@ -44,7 +44,15 @@ class FabricLossModel : public Object, public scaleacross::FixedOnceUsed
             --m_pass;
             return false;
         }
-        return DoIsLost(packet);
+        const bool lost = DoIsLost(packet);
+        m_losses += lost ? 1 : 0;
+        return lost;
+    }
+
+    /// Packets that have been put on the wire and do not arrive.
+    uint64_t Losses() const
+    {
+        return m_losses;
     }
 
     /// The next packets, as many as this, are not lost in any case.
@@ -84,6 +92,7 @@ class FabricLossModel : public Object, public scaleacross::FixedOnceUsed
     virtual int64_t DoAssignStreams(int64_t stream) = 0;
 
     uint64_t m_pass{0};
+    uint64_t m_losses{0};
 };
 
 /**

@@ -56,6 +56,12 @@ FlowletSelector::Reorders() const
     return false; // if the gap is long enough
 }
 
+bool
+FlowletSelector::GoesByTime() const
+{
+    return true;
+}
+
 void
 FlowletSelector::SetGap(Time gap)
 {

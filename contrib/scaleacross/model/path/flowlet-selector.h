@@ -43,6 +43,7 @@ class FlowletSelector : public PathSelector
 
     std::string GetName() const override;
     bool Reorders() const override;
+    bool GoesByTime() const override;
     uint16_t Select(const scaleacross::PortGroup& group,
                     const scaleacross::FabricPacket& packet,
                     int64_t now) override;

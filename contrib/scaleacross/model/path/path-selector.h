@@ -83,6 +83,12 @@ class PathSelector : public Object, public scaleacross::FixedOnceUsed
     /// the fabric: its receiver has to place them out of order.
     virtual bool Reorders() const = 0;
 
+    /// True if it goes by how long ago something was, which packets do not show that were left out.
+    virtual bool GoesByTime() const
+    {
+        return false;
+    }
+
     /// The port to take: one of group.ports, of which there are at least two.
     virtual uint16_t Select(const scaleacross::PortGroup& group,
                             const scaleacross::FabricPacket& packet,

@@ -388,6 +388,8 @@ RdmaConnection::GetProgress(uint32_t i) const
     scaleacross::SendProgress progress;
     progress.sent = requester.Queue().SentUpTo();
     progress.arrived = ends.remote->Responder().Expected();
+    progress.acknowledged = requester.Queue().Una();
+    progress.waitsUntil = requester.WaitsUntil();
     progress.troubles = counters.retransmissions + counters.timeouts + counters.notReady;
     progress.bounded =
         allowance.Control() != nullptr || allowance.Packets() < scaleacross::kMostUnacked;

@@ -19,6 +19,7 @@
 #include "ns3/psn.h"
 #include "ns3/watched-trace.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -199,6 +200,14 @@ class RdmaRequester
     int64_t Deadline() const
     {
         return m_timer.Deadline();
+    }
+
+    /// Until then, in ps, it does not only go by what arrives: a receiver that was not ready holds
+    /// it back, or its entropies are frozen. 0: neither.
+    int64_t WaitsUntil() const
+    {
+        return std::max(m_timer.IsHeldBack() ? m_timer.Deadline() : 0,
+                        m_ports.Ops() != nullptr ? m_ports.Ops()->WaitsUntil() : 0);
     }
 
     /// See RdmaQueuePair::MayComplete, for an ACK or TrimNak.

@@ -11,12 +11,14 @@ namespace scaleacross
 /// How far one direction of a queue pair has come, by packet sequence number.
 struct SendProgress
 {
-    uint64_t sent{0};    //!< before it all have been sent
-    uint64_t arrived{0}; //!< before it all have arrived
+    uint64_t sent{0};         //!< before it all have been sent
+    uint64_t arrived{0};      //!< before it all have arrived
+    uint64_t acknowledged{0}; //!< before it all are known to have arrived
     /// Repetitions, timeouts and refusals for want of a receive so far: while it changes, nothing
     /// is steady.
     uint64_t troubles{0};
-    bool bounded{false}; //!< a window or a congestion control may hold it back
+    int64_t waitsUntil{0}; //!< ps: what it does until then depends on the clock
+    bool bounded{false};   //!< a window or a congestion control may hold it back
 };
 
 } // namespace scaleacross
