@@ -125,7 +125,7 @@ ExpectFilled(const RankTimeline& rank)
 TEST(Timelines, AddUpToTheReport)
 {
     std::mt19937 random(20261127);
-    const size_t plans = Draws(8);
+    const size_t plans = Draws(3);
     const std::array<std::unique_ptr<Engine>, 4> engines = {
         std::make_unique<AnalyticalEngine>(),
         std::make_unique<FlowEngine>(Collisions::Expected),
