@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -114,6 +115,30 @@ class Wrapper(unittest.TestCase):
         self.assertEqual(done.stdout, f"{self.top}/build/release/bin/scaleacross "
                          f"['a b.db', '-o', 'x.html'] {elsewhere}\n")
         self.assertFalse(list(self.top.rglob("__pycache__")))
+
+    def test_help_needs_no_build(self):
+        for word in ("--help", "-h", "help"):
+            done = self.run_wrapper(word)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("\n  run                        runs\n", done.stdout)
+            self.assertFalse((self.top / "build").exists())
+        self.assertEqual(self.run_wrapper().stderr, done.stdout)  # but with 2
+
+    def test_help_is_the_programs(self):
+        said = subprocess.run([WRAPPER, "--help"], capture_output=True, text=True, check=True)
+        ours = " ".join(said.stdout.split())
+        theirs = subprocess.run([os.environ["SCALEACROSS_PROGRAM"], "--help"],
+                                capture_output=True, text=True, check=True).stdout
+        commands = theirs.split("Subcommands:")[1].split("\n\n")[0]
+        found = re.findall(r"^  ([a-z-]+) +(.+)$", commands, re.MULTILINE)
+        self.assertGreater(len(found), 10)
+        for name, text in found:
+            self.assertIn(f" {name} {text.split(':')[0]}", ours)
+        self.assertTrue(all(len(line) <= 100 for line in said.stdout.splitlines()))
+
+    def test_the_first_build_says_how_long_it_takes(self):
+        self.assertIn("the first build takes about", self.run_wrapper("list").stderr)
+        self.assertNotIn("the first build", self.run_wrapper("list").stderr)
 
     def refused(self, done):
         """Refused before anything was installed, configured or built."""
