@@ -196,9 +196,9 @@ class Shipped(unittest.TestCase):
                      if line.startswith("More than five points off: "))
         self.assertEqual(named.removeprefix("More than five points off: ").split(".")[0],
                          ", ".join(off) or "none")
-        readme = (TOP / "README.md").read_text()
+        validation = (TOP / "contrib/scaleacross/doc/validation.md").read_text()
         pairs, points = re.search(r"([\d,]+) pairs.*probabilities that hold to (\d+) points",
-                                  readme).groups()
+                                  validation).groups()
         self.assertEqual(int(pairs.replace(",", "")), self.result["pairs"]["all"])
         self.assertEqual(int(points), max(round(100 * abs(said - was)) for _, _, count, said, was
                                           in self.result["calibration"] if count))
