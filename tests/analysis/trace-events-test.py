@@ -96,6 +96,49 @@ class TraceEvents(unittest.TestCase):
                 self.assertGreater(self.check_rows(trace), 4)
                 self.assertEqual(trace["otherData"]["report"]["engine"], engine)
 
+    def test_messages_come_from_the_pass_that_sent_them(self):
+        # 1F1B of two stages with four microbatches: stage 0 sends one activation after each forward,
+        # and gets one gradient for each, which stage 1 sends after each backward.
+        trace, _ = self.trace("--set", "plan.pp=2", "--set", "plan.tp=2", "--set",
+                              "plan.crossing=pp", "--set", "cluster.cross.distance=1000km")
+        processes = trace["otherData"]["processes"]
+        passes = collections.defaultdict(list)
+        for event in trace["traceEvents"]:
+            if event["ph"] == "X" and event["cat"] == "pass":
+                passes[event["pid"]].append(event)
+        begun = {event["id"]: event for event in trace["traceEvents"] if event["ph"] == "b"}
+        ends = {event["id"]: event for event in trace["traceEvents"] if event["ph"] == "f"}
+        arrows = [event for event in trace["traceEvents"] if event["ph"] == "s"]
+        self.assertGreater(len(arrows), 8)
+        for arrow in arrows:
+            sender = next(one for one in passes[arrow["pid"]]
+                          if one["ts"] <= arrow["ts"] < one["ts"] + one["dur"])
+            to = ends[arrow["id"]]
+            # What is received next is what the message is for: of the same microbatch.
+            receiver = next(one for one in sorted(passes[to["pid"]], key=lambda one: one["ts"])
+                            if one["ts"] >= to["ts"]
+                            and one["name"].split()[0] == sender["name"].split()[0])
+            self.assertLessEqual(sender["args"]["microbatch"], receiver["args"]["microbatch"])
+            self.assertAlmostEqual(begun[arrow["id"]]["args"]["posted"],
+                                   sender["ts"] + sender["dur"], places=5)
+            self.assertNotEqual(processes[arrow["pid"]]["stage"], processes[to["pid"]]["stage"])
+        # The first forward of the last stage has what it begins with.
+        last = next(pid for pid, one in enumerate(processes) if one["stage"] == 1)
+        first = min(passes[last], key=lambda one: one["ts"])
+        self.assertTrue(any(event["pid"] == last and event["ts"] <= first["ts"]
+                            for event in ends.values()))
+
+    def test_results_are_not_written_over(self):
+        self.assertEqual(subprocess.run([PROGRAM, "run", str(STUDY), "--set", "search={}", "--db",
+                                         "a.db"], cwd=self.folder,
+                                        capture_output=True).returncode, 0)
+        before = (self.folder / "a.db").read_bytes()
+        ended = subprocess.run([PROGRAM, "run", str(STUDY), "--set", "search={}", "--db", "a.db",
+                                "--trace", "a.db"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("--trace", ended.stderr)
+        self.assertEqual((self.folder / "a.db").read_bytes(), before)
+
     def test_one_of_each_class(self):
         trace, _ = self.trace("--engine", "flow", "--trace-ranks", "classes", "--set",
                               "plan.pp=2", "--set", "plan.tp=2", "--set", "workload.sequence=1024")

@@ -114,9 +114,9 @@ ExpectFilled(const RankTimeline& rank)
     }
     for (const RankArrival& arrival : rank.record.arrivals)
     {
-        EXPECT_LE(rank.begin, arrival.posted);
+        EXPECT_LE(rank.begin, arrival.arrived);
         EXPECT_LE(arrival.posted, arrival.arrived);
-        EXPECT_LE(arrival.arrived, rank.end);
+        EXPECT_LT(arrival.arrived, rank.end);
     }
 }
 

@@ -201,6 +201,10 @@ Run(const RunCommand& options)
     if (!options.trace.empty())
     {
         ExpectOutput(options.trace, options.common.study, "--trace");
+        if (!options.noStore)
+        {
+            ExpectOutput(options.trace, DatabasePathOf(options.common, study), "--trace");
+        }
         run.timeline = TracedOf(options, study.scenario);
     }
     Shelf shelf(options, study);
@@ -208,6 +212,9 @@ Run(const RunCommand& options)
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
     const Watched watched = RunEngine(engine, study.scenario, run);
     const auto keep = [&] {
+        Print(options, engine->Name(), study.scenario, plan, watched.evaluation);
+        shelf.Put(setting, plan, watched.evaluation);
+        // Last: a disk that is full takes nothing else with it.
         if (const auto* report = std::get_if<RunReport>(&watched.evaluation);
             report != nullptr && report->timeline)
         {
@@ -216,8 +223,6 @@ Run(const RunCommand& options)
                         options.common.study,
                         "--trace");
         }
-        Print(options, engine->Name(), study.scenario, plan, watched.evaluation);
-        shelf.Put(setting, plan, watched.evaluation);
     };
     if (watched.abandoned)
     {

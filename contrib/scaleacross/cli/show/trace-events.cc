@@ -9,6 +9,7 @@
 #include <array>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -187,26 +188,34 @@ class Writer
         {
             const uint64_t id = m_messages++;
             const std::string name = fmt::format("pp message {}", arrival.message);
+            // From the beginning of the clock at the earliest.
+            const Duration from = std::max(arrival.posted, Duration());
             for (const bool begins : {true, false})
             {
                 Json& event = Add(begins ? "b" : "e", process, kPasses, name);
                 event["cat"] = "message";
                 event["id"] = id;
-                event["ts"] = Us(begins ? arrival.posted : arrival.arrived);
+                event["ts"] = Us(begins ? from : arrival.arrived);
                 if (begins)
                 {
-                    event["args"] = {{"message", arrival.message}, {"from_rank", arrival.from}};
+                    event["args"] = {{"message", arrival.message},
+                                     {"from_rank", arrival.from},
+                                     {"posted", Us(arrival.posted)}};
                 }
             }
             const auto sender = ProcessOf(arrival.from);
-            if (sender == m_timeline.ranks.size())
+            const std::optional<Duration> leaves =
+                sender == m_timeline.ranks.size()
+                    ? std::nullopt
+                    : LastOf(m_timeline.ranks[sender], arrival.posted);
+            if (!leaves)
             {
                 continue;
             }
-            Json& from = Add("s", static_cast<uint32_t>(sender), kPasses, name);
-            from["cat"] = "arrow";
-            from["id"] = id;
-            from["ts"] = Us(LastOf(m_timeline.ranks[sender], arrival.posted));
+            Json& out = Add("s", static_cast<uint32_t>(sender), kPasses, name);
+            out["cat"] = "arrow";
+            out["id"] = id;
+            out["ts"] = Us(*leaves);
             Json& to = Add("f", process, kPasses, name); // at the pass that begins next
             to["cat"] = "arrow";
             to["id"] = id;
@@ -215,7 +224,8 @@ class Writer
     }
 
     /// An arrow sets out from within a slice: the last moment of a rank's last pass up to `now`.
-    static Duration LastOf(const RankTimeline& rank, Duration now)
+    /// Nothing if that pass is not here, as it was before the measured iterations.
+    static std::optional<Duration> LastOf(const RankTimeline& rank, Duration now)
     {
         const std::vector<RankRun>& runs = rank.record.runs;
         const auto after = std::find_if(runs.rbegin(), runs.rend(), [&](const RankRun& run) {
@@ -223,7 +233,7 @@ class Writer
         });
         if (after == runs.rend())
         {
-            return now;
+            return std::nullopt;
         }
         return std::min(now, after->end) - Duration::Picoseconds(1);
     }

@@ -80,7 +80,15 @@ Timeline::Add(const RankTimeline& rank, const RankRecord& record, uint32_t first
     own.spells = Cut(record.spells, &RankSpell::begin, &RankSpell::end, begin, end);
     own.collectives =
         Cut(record.collectives, &RankCollective::begin, &RankCollective::end, begin, end);
-    own.arrivals = Cut(record.arrivals, &RankArrival::posted, &RankArrival::arrived, begin, end);
+    // One that arrives as the iterations begin is what they begin with; at the end, the next.
+    own.arrivals.clear();
+    for (const RankArrival& arrival : record.arrivals)
+    {
+        if (arrival.arrived >= begin && arrival.arrived < end)
+        {
+            own.arrivals.push_back(arrival);
+        }
+    }
     own.runs.clear();
     for (const RankRun& run : record.runs)
     {

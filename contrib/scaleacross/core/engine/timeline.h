@@ -23,8 +23,8 @@ struct RankTimeline
     uint32_t ranks{1}; //!< for how many it stands, itself among them
     Duration begin;    //!< of its own measured iterations
     Duration end;
-    /// Within these: its spells fill them; collectives and messages under way at their ends are cut
-    /// off there.
+    /// Within these: its spells fill them; collectives under way at their ends are cut off there.
+    /// Messages are those that arrive in them, some of which were posted before.
     RankRecord record;
 };
 
