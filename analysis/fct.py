@@ -4,6 +4,7 @@
 
 import argparse
 import csv
+import itertools
 import pathlib
 import sys
 
@@ -23,16 +24,18 @@ COLUMNS = {"bytes", "slowdown", "label"}
 def read(path):
     """The slowdowns of a file by their label, ascending."""
     try:
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines()
-                 if not line.startswith("#")]
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
-    rows = csv.DictReader(lines)
+    # Comments come first; a label in quotation marks may have lines that look like one.
+    rows = csv.DictReader(itertools.dropwhile(lambda line: line.startswith("#"), lines))
     if not COLUMNS <= set(rows.fieldnames or []):
         raise InputError(f"{path}: has no columns {', '.join(sorted(COLUMNS))}: not a file of "
                          "ns3::FabricFctHelper")
     found = {}
     for number, row in enumerate(rows, 1):
+        if row["slowdown"] == "":
+            continue  # of a message that was posted when there was no route
         try:
             found.setdefault(row["label"], []).append(float(row["slowdown"]))
         except (TypeError, ValueError) as error:

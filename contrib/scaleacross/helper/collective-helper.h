@@ -36,7 +36,8 @@ class FabricHelper;
  * the next one, of which each but the first leaves when the one before has come in from the other
  * side. All messages go from NIC to NIC, those between two NICs of a server too.
  *
- * Members may begin at different times; a message that comes early is kept.
+ * Members may begin at different times; a message that comes early is kept. The Stop of a member
+ * does not end a collective under way, nor keep it from further repetitions.
  */
 class CollectiveHelper
 {
@@ -75,8 +76,12 @@ class CollectiveHelper
      */
     ApplicationContainer Install(FabricHelper& fabric, const RdmaNicContainer& nics) const;
 
-    /// The same over buildings, which `hierarchical` and other algorithms of levels tell apart:
-    /// first inside, then across, then inside again.
+    /**
+     * The same over buildings, which `hierarchical` and other algorithms of levels tell apart:
+     * first inside, then across, then inside again. Levels are of blocks of the greatest common
+     * divisor of the containers' sizes: with 4 and 8 NICs, three blocks of 4; with 3 and 4, blocks
+     * of one, which is a flat ring.
+     */
     ApplicationContainer Install(FabricHelper& fabric,
                                  const std::vector<RdmaNicContainer>& buildings) const;
 

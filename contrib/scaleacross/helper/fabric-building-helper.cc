@@ -33,6 +33,9 @@ using scaleacross::GpuSpec;
 namespace
 {
 
+/// As BuildingSpec::Fields() has it.
+constexpr uint64_t kMostNics = 1U << 22;
+
 /// What a study asks of an accelerator, of which a fabric needs no more than the NIC's rate.
 GpuSpec
 AnyGpu(DataRate nicRate, uint32_t perServer)
@@ -116,9 +119,18 @@ FabricBuildingHelper::AddBuilding(uint32_t servers, uint32_t nicsPerServer, Data
 {
     CheckNumber("AddBuilding", "servers", servers);
     CheckNumber("AddBuilding", "NICs per server", nicsPerServer);
+    const uint64_t nics = uint64_t{servers} * nicsPerServer;
+    if (nics > kMostNics)
+    {
+        throw ConfigError("FabricBuildingHelper::AddBuilding",
+                          std::to_string(servers) + " servers of " + std::to_string(nicsPerServer) +
+                              " NICs, " + std::to_string(nics) + " together",
+                          "up to " + std::to_string(kMostNics) + " NICs in a building",
+                          "");
+    }
     BuildingSpec building;
     building.name = "building" + std::to_string(m_cluster.buildings.size());
-    building.gpus = servers * nicsPerServer;
+    building.gpus = static_cast<uint32_t>(nics);
     building.gpusPerNode = nicsPerServer;
     building.gpu = AnyGpu(nicRate, nicsPerServer);
     building.fabric = m_fabric;
@@ -138,12 +150,34 @@ FabricBuildingHelper::AddSpan(uint32_t a, uint32_t b, DataRate capacity, Time de
                           "two different numbers that AddBuilding has returned",
                           "add the buildings first");
     }
+    // As CrossLinkSpec::Fields() has it, by the names here.
+    const auto refuse = [a, b](const std::string& what, const std::string& allowed) {
+        throw ConfigError("FabricBuildingHelper::AddSpan",
+                          what + ", between building " + std::to_string(a) + " and " +
+                              std::to_string(b),
+                          allowed,
+                          "");
+    };
+    if (delay.IsNegative() || delay > MilliSeconds(200))
+    {
+        refuse("delay is " + std::to_string(delay.GetSeconds()) + " s", "0 to 0.2 s, one way");
+    }
+    if (capacity.GetBitRate() < 1'000'000 || capacity.GetBitRate() > 10'000'000'000'000'000'000U)
+    {
+        refuse("capacity is " + std::to_string(capacity.GetBitRate()) + " bit/s",
+               "1 Mb/s to 10 Eb/s");
+    }
+    if (!(loss >= 0 && loss <= 0.5))
+    {
+        refuse("loss is " + std::to_string(loss), "a probability of 0 to 0.5");
+    }
     CrossLinkSpec span = m_span;
     span.a = a;
     span.b = b;
     span.capacity = BitRate(static_cast<double>(capacity.GetBitRate()));
     span.latency = DurationOf(delay);
-    span.distance = Distance(delay.GetSeconds() / 5e-6); // light in fibre; nothing is built of it
+    span.distance =
+        Distance(std::min(delay.GetSeconds() / 5e-6, 40'000.0)); // of fibre; nothing is built of it
     span.loss = loss;
     m_cluster.crossLinks.push_back(span);
 }

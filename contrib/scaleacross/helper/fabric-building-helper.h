@@ -73,6 +73,9 @@ class FabricBuildingHelper
      * Joins two buildings. `capacity`: of all its wires together, in each direction. `delay`: one
      * way; light in fibre takes 5 us per km. `loss`: probability that a packet is lost, in each
      * direction.
+     *
+     * Throws ConfigError if there is no such building, or unless `capacity` is 1 Mb/s to 10 Eb/s,
+     * `delay` up to 200 ms (light, once round the Earth) and `loss` up to 0.5.
      */
     void AddSpan(uint32_t a, uint32_t b, DataRate capacity, Time delay, double loss = 0);
 

@@ -407,8 +407,10 @@ FabricHelper::MakeConnection(const NicPairs& nics,
     }
     connection->Connect(nics);
     m_connections.push_back(connection);
-    for (const ConnectionSink& sink : m_sinks)
+    // A sink may add others, which are for connections made after this one.
+    for (size_t i = 0, sinks = m_sinks.size(); i < sinks; ++i)
     {
+        const ConnectionSink sink = m_sinks[i];
         sink(connection);
     }
     return connection;

@@ -15,14 +15,35 @@ namespace ns3
 
 using scaleacross::ConfigError;
 
-RdmaNicContainer::RdmaNicContainer(Ptr<RdmaNic> nic)
-    : m_nics{nic}
+namespace
 {
+
+void
+CheckNic(const Ptr<RdmaNic>& nic, size_t place)
+{
+    if (!nic)
+    {
+        throw ConfigError("RdmaNicContainer::Add",
+                          "NIC " + std::to_string(place) + " is null",
+                          "a NIC",
+                          "make NICs by FabricHelper::AddNic");
+    }
+}
+
+} // namespace
+
+RdmaNicContainer::RdmaNicContainer(Ptr<RdmaNic> nic)
+{
+    Add(nic);
 }
 
 RdmaNicContainer::RdmaNicContainer(std::vector<Ptr<RdmaNic>> nics)
     : m_nics(std::move(nics))
 {
+    for (size_t i = 0; i < m_nics.size(); i++)
+    {
+        CheckNic(m_nics[i], i);
+    }
 }
 
 RdmaNicContainer::RdmaNicContainer(const RdmaNicContainer& a, const RdmaNicContainer& b)
@@ -34,6 +55,7 @@ RdmaNicContainer::RdmaNicContainer(const RdmaNicContainer& a, const RdmaNicConta
 void
 RdmaNicContainer::Add(Ptr<RdmaNic> nic)
 {
+    CheckNic(nic, m_nics.size());
     m_nics.push_back(nic);
 }
 

@@ -29,11 +29,13 @@ class RdmaNicContainer
     using Iterator = std::vector<Ptr<RdmaNic>>::const_iterator;
 
     RdmaNicContainer() = default;
+    // Throw ConfigError for a null pointer, as Add does.
     RdmaNicContainer(Ptr<RdmaNic> nic);
     RdmaNicContainer(std::vector<Ptr<RdmaNic>> nics);
     /// Those of both, one after the other.
     RdmaNicContainer(const RdmaNicContainer& a, const RdmaNicContainer& b);
 
+    /// Throws ConfigError for a null pointer.
     void Add(Ptr<RdmaNic> nic);
     void Add(const RdmaNicContainer& others);
 

@@ -236,7 +236,23 @@ class RefusalTest : public TestCase
             CollectiveHelper("all_reduce", 1).Install(fabric, RdmaNicContainer(one, one));
         });
         Refuses("RdmaNicContainer::Get", [&] { one.Get(1); });
+        Refuses("RdmaNicContainer::Add", [] { RdmaNicContainer().Add(Ptr<RdmaNic>()); });
+        Refuses("RdmaNicContainer::Add", [] { RdmaNicContainer{Ptr<RdmaNic>()}; });
         FabricBuildingHelper buildings;
+        Refuses("FabricBuildingHelper::AddBuilding",
+                [&] { buildings.AddBuilding(65'537, 65'537, DataRate("1Gbps")); });
+        FabricBuildingHelper spans;
+        spans.AddBuilding(1, 1, DataRate("1Gbps"));
+        spans.AddBuilding(1, 1, DataRate("1Gbps"));
+        spans.AddSpan(0, 1, DataRate("1Gbps"), MilliSeconds(200), 0.5);
+        Refuses("FabricBuildingHelper::AddSpan",
+                [&] { spans.AddSpan(0, 1, DataRate("1Gbps"), MilliSeconds(201)); });
+        Refuses("FabricBuildingHelper::AddSpan",
+                [&] { spans.AddSpan(0, 1, DataRate("1Gbps"), MilliSeconds(-1)); });
+        Refuses("FabricBuildingHelper::AddSpan",
+                [&] { spans.AddSpan(0, 1, DataRate("0bps"), MilliSeconds(1)); });
+        Refuses("FabricBuildingHelper::AddSpan",
+                [&] { spans.AddSpan(0, 1, DataRate("1Gbps"), MilliSeconds(1), 0.6); });
         Refuses("FabricBuildingHelper::AddBuilding",
                 [&] { buildings.AddBuilding(0, 1, DataRate("1Gbps")); });
         Refuses("FabricBuildingHelper::AddSpan",

@@ -8,6 +8,7 @@
 #include "ns3/ideal-time.h"
 #include "ns3/rdma-traffic-application.h"
 #include "ns3/rdma-traffic-helper.h"
+#include "ns3/string.h"
 
 #include <cmath>
 #include <fstream>
@@ -146,6 +147,91 @@ class FctFileTest : public TestCase
     }
 };
 
+/**
+ * The file of two connections between the same NICs, of which one has two queue pairs and so a
+ * lower ideal: store and forward counts the first and last link only. A label with a comma and
+ * quotation marks is one field. Without a route there is no ideal, and nothing is noted after
+ * Close. A first Enable that cannot write leaves a second one possible.
+ */
+class FctRowsTest : public TestCase
+{
+  public:
+    FctRowsTest()
+        : TestCase("Rows are of their own connection, and end with Close")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::string file = CreateTempDirFilename("rows.csv");
+        FabricHelper fabric;
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        const auto left = fabric.Nics()[0];
+        const auto right = fabric.Nics()[1];
+        const auto beyond = fabric.AddSwitch();
+        fabric.Connect(fabric.Switches()[0], beyond, DataRate("1Gbps"), MicroSeconds(1));
+        fabric.Connect(fabric.AddNic(fabric.AddHost()),
+                       beyond,
+                       DataRate("100Gbps"),
+                       MicroSeconds(1));
+        fabric.InstallRoutes();
+        const auto far = fabric.Nics()[2];
+        FabricFctHelper fct(fabric);
+        bool refused = false;
+        try
+        {
+            fct.Enable(file + "/no/folder.csv");
+        }
+        catch (const scaleacross::ConfigError&)
+        {
+            refused = true;
+        }
+        NS_TEST_ASSERT_MSG_EQ(refused, true, "no folder");
+        fct.Enable(file);
+        fabric.SetConnectionAttribute("Label", StringValue("a, \"b\""));
+        const auto one = fabric.CreateConnection(left, far);
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(2));
+        const auto two = fabric.CreateConnection(left, far);
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(1));
+        const auto cut = fabric.CreateConnection(left, right);
+        Simulator::Schedule(MilliSeconds(0), [one] { one->Send(Bytes(100'000), 0); });
+        Simulator::Schedule(MilliSeconds(10), [two] { two->Send(Bytes(100'000), 1); });
+        Simulator::Schedule(MilliSeconds(20), [cut, &fabric] {
+            fabric.SetRoutes(std::vector<scaleacross::SwitchRoutes>(2));
+            cut->Send(Bytes(1'000), 2);
+            fabric.UpdateRoutes();
+        });
+        Simulator::Schedule(MilliSeconds(30), [cut, &fct] {
+            fct.Close();
+            cut->Send(Bytes(1'000), 3);
+        });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(fct.GetDelivered(), 3, "before Close");
+        NS_TEST_ASSERT_MSG_EQ(fct.GetUnfinished(), 0, "nothing is noted after it");
+        const Time ideals[] = {IdealTime(*one, 100'000), IdealTime(*two, 100'000)};
+        NS_TEST_ASSERT_MSG_LT(ideals[1], ideals[0], "two queue pairs have a lower bound");
+        Simulator::Destroy();
+
+        std::ifstream in(file);
+        std::vector<std::string> rows;
+        for (std::string line; std::getline(in, line);)
+        {
+            rows.push_back(line);
+        }
+        NS_TEST_ASSERT_MSG_EQ(rows.size(), 5, "a comment, the columns, three rows");
+        for (size_t i = 0; i < 2; ++i)
+        {
+            const std::string ideal = ",100000," + std::to_string(ideals[i].GetPicoSeconds()) + ",";
+            NS_TEST_ASSERT_MSG_NE(rows[2 + i].find(ideal), std::string::npos, rows[2 + i]);
+            NS_TEST_ASSERT_MSG_NE(rows[2 + i].find(",\"a, \"\"b\"\"\","),
+                                  std::string::npos,
+                                  "quoted");
+        }
+        NS_TEST_ASSERT_MSG_NE(rows[4].find(",1000,,,"), std::string::npos, rows[4]);
+    }
+};
+
 /// Means by hand: sums of (p_i - p_(i-1)) (b_i + b_(i-1)) / 2.
 class FlowSizesTest : public TestCase
 {
@@ -172,6 +258,8 @@ class FlowSizesTest : public TestCase
         for (const char* text : {"bytes,cumulative_probability\n0,0\n100,0.5\n",
                                  "bytes,cumulative_probability\n0,0\n0,1\n",
                                  "bytes,cumulative_probability\n0,0.5\n1,1\n",
+                                 "bytes,cumulative_probability\n0,0\n100,0\n200,1\n",
+                                 "bytes,cumulative_probability\n0,0\n10,0.5\n20,0.5\n30,1\n",
                                  "bytes,cumulative_probability\n0,0\nx,1\n",
                                  "size,p\n0,0\n1,1\n"})
         {
@@ -244,6 +332,65 @@ class TrafficTest : public TestCase
     }
 };
 
+/// A wire of a star of two NICs breaks: what begins from then on fails, and is counted.
+class FailedFlowsTest : public TestCase
+{
+  public:
+    FailedFlowsTest()
+        : TestCase("Background flows that fail are counted")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        fabric.SetQueuePairAttribute("RetryCount", UintegerValue(1));
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        RdmaTrafficHelper helper(
+            FlowSizes::Parse("bytes,cumulative_probability\n9999.999,0\n10000.001,1\n", "test"),
+            0.1);
+        helper.SetMaxFlows(3);
+        ApplicationContainer sources = helper.Install(fabric, fabric.Nics());
+        RdmaTrafficHelper::AssignStreams(sources, 1);
+        fabric.Wires()[0]->SetUp(false);
+        Simulator::Run();
+        const auto source = DynamicCast<RdmaTrafficApplication>(sources.Get(0));
+        NS_TEST_ASSERT_MSG_EQ(source->GetFlows(), 3, "begun");
+        NS_TEST_ASSERT_MSG_EQ(source->GetFailed(), 3, "and failed");
+        Simulator::Destroy();
+    }
+};
+
+/// A sink may add others, of any number, which see the connections after that one.
+class AddedSinksTest : public TestCase
+{
+  public:
+    AddedSinksTest()
+        : TestCase("Sinks of connections may add sinks")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        uint32_t seen = 0;
+        fabric.AddConnectionSink([&fabric, &seen](const Ptr<RdmaConnection>&) {
+            for (uint32_t i = 0; i < 100; ++i)
+            {
+                fabric.AddConnectionSink([&seen](const Ptr<RdmaConnection>&) { ++seen; });
+            }
+        });
+        fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        NS_TEST_ASSERT_MSG_EQ(seen, 0, "not the one at hand");
+        fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        NS_TEST_ASSERT_MSG_EQ(seen, 100, "the next one");
+        Simulator::Destroy();
+    }
+};
+
 class FctHelperSuite : public TestSuite
 {
   public:
@@ -252,7 +399,10 @@ class FctHelperSuite : public TestSuite
     {
         AddTestCase(new StoreAndForwardTest);
         AddTestCase(new FctFileTest);
+        AddTestCase(new FctRowsTest);
         AddTestCase(new FlowSizesTest);
+        AddTestCase(new FailedFlowsTest);
+        AddTestCase(new AddedSinksTest);
         AddTestCase(new TrafficTest);
     }
 };

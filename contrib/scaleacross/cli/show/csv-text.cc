@@ -2,29 +2,10 @@
 
 #include "cli/show/csv-text.h"
 
+#include "core/base/csv-field.h"
+
 namespace scaleacross
 {
-
-namespace
-{
-
-/// A field as RFC 4180 quotes it.
-std::string
-CsvField(const std::string& text)
-{
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
-    {
-        return text;
-    }
-    std::string quoted = "\"";
-    for (const char c : text)
-    {
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return quoted + "\"";
-}
-
-} // namespace
 
 std::string
 CsvText(const std::vector<std::vector<std::string>>& rows)

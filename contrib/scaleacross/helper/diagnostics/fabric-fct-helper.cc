@@ -2,6 +2,7 @@
 
 #include "fabric-fct-helper.h"
 
+#include "core/base/csv-field.h"
 #include "core/base/errors.h"
 
 #include "ns3/fabric-helper.h"
@@ -14,7 +15,7 @@
 #include <fstream>
 #include <iomanip>
 #include <map>
-#include <tuple>
+#include <optional>
 #include <utility>
 
 namespace ns3
@@ -35,9 +36,8 @@ class FabricFctHelper::Book
         using Sink = Callback<void, Ptr<const RdmaConnection>, uint64_t, uint64_t>;
         connection->TraceConnectWithoutContext(
             "MessagePosted",
-            Sink([book](Ptr<const RdmaConnection> on, uint64_t, uint64_t tag) {
-                book->m_begun.emplace(std::make_pair(PeekPointer(on), tag), Simulator::Now());
-                ++book->unfinished;
+            Sink([book](Ptr<const RdmaConnection> on, uint64_t bytes, uint64_t tag) {
+                book->Begin(*on, bytes, tag);
             }));
         connection->TraceConnectWithoutContext(
             "MessageDelivered",
@@ -47,6 +47,42 @@ class FabricFctHelper::Book
     }
 
   private:
+    struct Begun
+    {
+        Time start;
+        std::optional<Time> ideal;
+    };
+
+    void Begin(const RdmaConnection& connection, uint64_t bytes, uint64_t tag)
+    {
+        if (!file.is_open())
+        {
+            return;
+        }
+        m_begun.emplace(std::make_pair(&connection, tag),
+                        Begun{Simulator::Now(), IdealOf(connection, bytes)});
+        ++unfinished;
+    }
+
+    /// None if there is no route, which the next message may have.
+    std::optional<Time> IdealOf(const RdmaConnection& connection, uint64_t bytes)
+    {
+        const std::pair<const RdmaConnection*, uint64_t> key(&connection, bytes);
+        const auto known = m_ideal.find(key);
+        if (known != m_ideal.end())
+        {
+            return known->second;
+        }
+        try
+        {
+            return m_ideal.emplace(key, IdealTime(connection, bytes)).first->second;
+        }
+        catch (const ConfigError&)
+        {
+            return std::nullopt;
+        }
+    }
+
     void Write(const RdmaConnection& connection, uint64_t bytes, uint64_t tag)
     {
         const auto begun = m_begun.find({&connection, tag}); // the first of equal ones
@@ -54,27 +90,30 @@ class FabricFctHelper::Book
         {
             return;
         }
-        const Time start = begun->second;
+        const auto [start, ideal] = begun->second;
         m_begun.erase(begun);
         --unfinished;
         ++delivered;
         const Time took = Simulator::Now() - start;
         const uint32_t from = connection.GetSender()->GetFabricAddress();
         const uint32_t to = connection.GetReceiver()->GetFabricAddress();
-        const auto [ideal, added] = m_ideal.try_emplace({from, to, bytes, connection.GetLabel()});
-        if (added)
+        file << start.GetPicoSeconds() << ',' << took.GetPicoSeconds() << ',' << bytes << ',';
+        if (ideal)
         {
-            ideal->second = IdealTime(connection, bytes);
+            file << ideal->GetPicoSeconds() << ',' << std::fixed << std::setprecision(6)
+                 << took.GetSeconds() / ideal->GetSeconds();
         }
-        file << start.GetPicoSeconds() << ',' << took.GetPicoSeconds() << ',' << bytes << ','
-             << ideal->second.GetPicoSeconds() << ',' << std::fixed << std::setprecision(6)
-             << took.GetSeconds() / ideal->second.GetSeconds() << ',' << from << ',' << to << ','
-             << connection.GetLabel() << ',' << tag << '\n';
+        else
+        {
+            file << ',';
+        }
+        file << ',' << from << ',' << to << ',' << scaleacross::CsvField(connection.GetLabel())
+             << ',' << tag << '\n';
     }
 
-    std::multimap<std::pair<const RdmaConnection*, uint64_t>, Time> m_begun;
-    /// By sender, receiver, bytes and label: connections that are made alike.
-    std::map<std::tuple<uint32_t, uint32_t, uint64_t, std::string>, Time> m_ideal;
+    // By connection, which the fabric keeps, and tag or bytes.
+    std::multimap<std::pair<const RdmaConnection*, uint64_t>, Begun> m_begun;
+    std::map<std::pair<const RdmaConnection*, uint64_t>, Time> m_ideal;
 };
 
 FabricFctHelper::FabricFctHelper(FabricHelper& fabric)
@@ -94,23 +133,24 @@ FabricFctHelper::Enable(const std::string& file)
     {
         throw ConfigError("FabricFctHelper::Enable", "called twice", "one file", "");
     }
-    m_book = std::make_shared<Book>();
-    m_book->file.open(file);
-    m_book->file << "# ns3::FabricFctHelper: messages in the order of their delivery\n"
-                 << "start_ps,fct_ps,bytes,ideal_ps,slowdown,source,destination,label,tag\n";
-    if (!m_book->file)
+    const auto book = std::make_shared<Book>();
+    book->file.open(file);
+    book->file << "# ns3::FabricFctHelper: messages in the order of their delivery\n"
+               << "start_ps,fct_ps,bytes,ideal_ps,slowdown,source,destination,label,tag\n";
+    if (!book->file.flush())
     {
         throw ConfigError("FabricFctHelper::Enable",
                           "cannot write " + file,
                           "a file in a folder that exists",
                           "");
     }
+    m_book = book;
     for (const Ptr<RdmaConnection>& connection : m_fabric.Connections())
     {
-        Book::Watch(m_book, connection);
+        Book::Watch(book, connection);
     }
     m_fabric.AddConnectionSink(
-        [book = m_book](const Ptr<RdmaConnection>& connection) { Book::Watch(book, connection); });
+        [book](const Ptr<RdmaConnection>& connection) { Book::Watch(book, connection); });
 }
 
 void

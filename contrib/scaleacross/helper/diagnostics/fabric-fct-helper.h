@@ -26,9 +26,10 @@ class FabricHelper;
  *
  *   start_ps, fct_ps     when it was posted (RdmaConnection::Send), and from then to the delivery
  *   bytes                payload
- *   ideal_ps, slowdown   IdealTime() of it, and fct_ps / ideal_ps
+ *   ideal_ps, slowdown   IdealTime() of it, by the routes of when the first message of its size was
+ *                        posted to its connection, and fct_ps / ideal_ps; empty if there was none
  *   source, destination  fabric addresses of the NICs
- *   label, tag           RdmaConnection::Label, and the message's tag
+ *   label, tag           RdmaConnection::Label, quoted as RFC 4180 says, and the message's tag
  *
  * What waits behind other messages of its connection has begun all the same.
  */
@@ -44,14 +45,15 @@ class FabricFctHelper
      * Notes all messages from now on, of connections there are and of those that come. The file is
      * complete when this helper is gone, or after Close.
      *
-     * Throws ConfigError if the file cannot be written, and if called twice.
+     * Throws ConfigError if the file cannot be written, after which it may be called again, and if
+     * called twice.
      */
     void Enable(const std::string& file);
 
     /// Writes what is left; nothing is noted from then on.
     void Close();
 
-    /// Messages written, and messages posted and not delivered yet.
+    /// Messages written, and messages posted and not delivered yet; both stay after Close.
     uint64_t GetDelivered() const;
     uint64_t GetUnfinished() const;
 

@@ -2,6 +2,7 @@
 
 #include "fabric-sampler.h"
 
+#include "core/base/csv-field.h"
 #include "core/base/errors.h"
 
 #include "ns3/fabric-helper.h"
@@ -226,7 +227,7 @@ FabricSampler::SampleFlow(SampledFlow& sampled, size_t number)
     m_flowFile << Simulator::Now().GetPicoSeconds() << ',' << number << ',' << delivered << ','
                << acked << ',' << rate << ',' << allowed << ',' << unacked << ','
                << connection.GetRetransmissions() << ',' << (bounded ? std::to_string(window) : "")
-               << ',' << connection.GetLabel() << '\n';
+               << ',' << scaleacross::CsvField(connection.GetLabel()) << '\n';
     sampled.delivered = delivered;
 }
 

@@ -53,7 +53,7 @@ class RdmaConnection;
  *   retransmissions      packets sent again, since the beginning
  *   window_packets       what windows and congestion control allow all queue pairs together to have
  *                        unacknowledged, or under way; empty if one has no limit
- *   label                RdmaConnection::Label
+ *   label                RdmaConnection::Label, quoted as RFC 4180 says
  *
  * A sample at t sees everything before t and what starts to leave at t; whether it sees what
  * arrives at t exactly is not defined: choose times at which nothing does, if that matters. Samples

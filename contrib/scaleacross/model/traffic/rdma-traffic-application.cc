@@ -7,6 +7,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace ns3
@@ -26,7 +27,8 @@ RdmaTrafficApplication::GetTypeId()
 }
 
 RdmaTrafficApplication::RdmaTrafficApplication()
-    : m_destination(CreateObject<UniformRandomVariable>())
+    : m_destination(CreateObject<UniformRandomVariable>()),
+      m_failed(std::make_shared<uint64_t>(0))
 {
 }
 
@@ -67,6 +69,12 @@ uint64_t
 RdmaTrafficApplication::GetBytes() const
 {
     return m_bytes;
+}
+
+uint64_t
+RdmaTrafficApplication::GetFailed() const
+{
+    return *m_failed;
 }
 
 int64_t
@@ -120,7 +128,14 @@ RdmaTrafficApplication::Begin()
     const Ptr<RdmaConnection> connection = m_make(to);
     NS_LOG_INFO(Simulator::Now().As(Time::US) << " " << connection->Describe() << ": flow "
                                               << m_flows << " of " << bytes << " bytes");
-    connection->Send(scaleacross::Bytes(bytes), m_flows);
+    using Sink = Callback<void, Ptr<const RdmaConnection>, const std::string&>;
+    connection->TraceConnectWithoutContext(
+        "Failed",
+        Sink([failed = m_failed](Ptr<const RdmaConnection>, const std::string&) { ++*failed; }));
+    if (!connection->Send(scaleacross::Bytes(bytes), m_flows))
+    {
+        ++*m_failed; // before there was a sink
+    }
     m_flows++;
     m_bytes += bytes;
     ScheduleNext();

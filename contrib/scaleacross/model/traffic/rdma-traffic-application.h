@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 namespace ns3
 {
@@ -43,6 +44,8 @@ class RdmaTrafficApplication : public Application
     /// Flows begun so far, and their bytes.
     uint64_t GetFlows() const;
     uint64_t GetBytes() const;
+    /// Those of them whose connection has failed: they have not arrived, or were not acknowledged.
+    uint64_t GetFailed() const;
 
     /// Fixes the streams of interval, size and destination; returns 3.
     int64_t AssignStreams(int64_t stream);
@@ -64,6 +67,7 @@ class RdmaTrafficApplication : public Application
     uint64_t m_maxFlows{0};
     uint64_t m_flows{0};
     uint64_t m_bytes{0};
+    std::shared_ptr<uint64_t> m_failed; //!< connections share it
     EventId m_next;
 };
 

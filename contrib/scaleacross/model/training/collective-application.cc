@@ -73,12 +73,12 @@ CollectiveApplication::NoteEnd(uint32_t repetition)
 void
 CollectiveApplication::DoDispose()
 {
+    TrainingApplication::DoDispose(); // lets go of the steps, which are the group's
     if (m_group)
     {
         m_group->Dispose();
         m_group = nullptr;
     }
-    TrainingApplication::DoDispose();
 }
 
 } // namespace ns3

@@ -98,6 +98,7 @@ void
 TrainingApplication::DoDispose()
 {
     m_compute.Cancel();
+    m_replay.reset();
     m_transport = nullptr;
     m_iterationCallback = IterationCallback();
     Application::DoDispose();
@@ -119,7 +120,10 @@ TrainingApplication::StopApplication()
 void
 TrainingApplication::Delivered(const RankMessage& message)
 {
-    m_replay->Delivered(message);
+    if (m_replay) // else disposed of
+    {
+        m_replay->Delivered(message);
+    }
 }
 
 Duration
@@ -139,8 +143,12 @@ TrainingApplication::ComputeUntil(Duration end)
 void
 TrainingApplication::LaunchAt(Duration at, uint32_t stream)
 {
-    m_clock->Schedule(PicoSeconds((at - Now()).Ps()),
-                      [this, stream] { m_replay->Launched(stream); });
+    m_clock->Schedule(PicoSeconds((at - Now()).Ps()), [this, stream] {
+        if (m_replay)
+        {
+            m_replay->Launched(stream);
+        }
+    });
 }
 
 void

@@ -45,8 +45,10 @@ FlowSizes::Parse(const std::string& text, const std::string& place)
     bool named = false;
     for (uint32_t number = 1; std::getline(lines, line); number++)
     {
-        const auto refuse = [&](const std::string& what, const std::string& allowed) {
-            throw ConfigError(place + ":" + std::to_string(number), what, allowed, "");
+        const auto refuse = [&](const std::string& what,
+                                const std::string& allowed,
+                                const std::string& remedy = "") {
+            throw ConfigError(place + ":" + std::to_string(number), what, allowed, remedy);
         };
         if (line.empty() || line.front() == '#')
         {
@@ -76,6 +78,13 @@ FlowSizes::Parse(const std::string& text, const std::string& place)
         {
             refuse("'" + line + "' does not grow from the row before",
                    "more bytes than there, and a probability from there (0 in the first) to 1");
+        }
+        // Drawn by its probability, which tells points apart.
+        if (!first && point.probability == before.probability)
+        {
+            refuse("'" + line + "' has the probability of the row before",
+                   "a probability that grows from row to row",
+                   "leave one of the two rows out, or give the later one slightly more");
         }
         sizes.m_points.push_back(point);
     }

@@ -25,8 +25,8 @@ class FlowSizes
 
     /**
      * Reads a table of `bytes,cumulative_probability`: lines that begin with # are comments, the
-     * first other line names the columns. Throws ConfigError (place:line) unless both columns grow,
-     * bytes strictly, from probability 0 to 1.
+     * first other line names the columns. Throws ConfigError (place:line) unless both columns grow
+     * from row to row, from probability 0 to 1.
      */
     static FlowSizes Parse(const std::string& text, const std::string& place);
 
