@@ -110,10 +110,10 @@ def drawing_of(folder: pathlib.Path, scenario: str, title: str, names: list[str]
         link["between"] = [called.get(end, end) for end in link["between"]]
     path, drawn = folder / "fabric.json", folder / "fabric.svg"
     for attempt in ({"study": title, **study}, json.loads(scenario)):
-        path.write_text(json.dumps(attempt))
+        path.write_text(json.dumps(attempt), encoding="utf-8")
         try:
             call("show", "--topology", path, "-o", drawn)
-            return drawn.read_text()
+            return drawn.read_text(encoding="utf-8")
         except ProgramError as error:
             refused = error
     raise refused
