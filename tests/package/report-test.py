@@ -377,6 +377,8 @@ class Words(unittest.TestCase):
         for value, text in ((0, "0 B"), (76525697984, "71.27 GiB"), (1 << 30, "1 GiB"),
                             (508.5 * 2**20, "508.5 MiB")):
             self.assertEqual(words.amount(value), text)
+        self.assertEqual([words.significant(value) for value in (1.234e-5, -2e-7, 1234.5, 0.0)],
+                         ["0.00001234", "-0.0000002", "1234", "0"])
         self.assertEqual([words.share(part) for part in (0.0506, 0.306, 0.1, 0.09996)],
                          ["5.06 %", "30.6 %", "10.0 %", "10.0 %"])
         self.assertEqual([words.probability(part) for part in (0.004, 0.0051, 0.5, 0.999)],
