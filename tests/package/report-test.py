@@ -26,6 +26,7 @@ sys.path.insert(0, str(TOP / "python"))
 import scaleacross  # noqa: E402
 from scaleacross.report import __main__ as report  # noqa: E402
 from scaleacross.report import words  # noqa: E402
+from scaleacross.report.source import changes_of  # noqa: E402
 from scaleacross.report.sweep import order_of  # noqa: E402
 
 ANALYTICAL = {"engines": ["analytical"]}
@@ -383,6 +384,12 @@ class Words(unittest.TestCase):
                          ["5.06 %", "30.6 %", "10.0 %", "10.0 %"])
         self.assertEqual([words.probability(part) for part in (0.004, 0.0051, 0.5, 0.999)],
                          ["under 1 %", "1 %", "50 %", "over 99 %"])
+
+    def test_changes_of_attributes_are_told_apart(self):
+        changes = {"engines": "[analytical, packet]", "network.ns3.ns3::RdmaQueuePair::X": "1",
+                   "cluster.cross.distance": "1km"}
+        text = ", ".join(f"{key}={value}" for key, value in changes.items())
+        self.assertEqual(changes_of({"changes": text}), changes)
 
     def test_values_of_a_setting_stand_in_their_order(self):
         values = ["1km", "300m", "20000km", "1e-5", "0", "2.8", "1Tbps", "800Gbps", "40ms", "1s"]

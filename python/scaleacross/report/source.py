@@ -49,7 +49,7 @@ WITHOUT_EFFECT = {"study", "engines", "baselines"}
 def changes_of(search: dict[str, Any]) -> dict[str, str]:
     """What was set of a study: {"cluster.cross.distance": "30km"}."""
     text = search["changes"]
-    parts = [] if missing(text) else re.split(r", (?=[\w.]+=)", text)
+    parts = [] if missing(text) else re.split(r", (?=[\w.:-]+=)", text)
     return dict(part.split("=", 1) for part in parts)
 
 
