@@ -341,6 +341,17 @@ class Pages(unittest.TestCase):
         self.assertEqual(out.read_text(), "before")
         self.assertEqual(set(self.folder.iterdir()), before)
 
+    def test_the_database_is_not_replaced(self):
+        db = self.folder / "named.html"
+        shutil.copy(self.db, db)
+        link = self.folder / "link.html"
+        link.symlink_to(db)
+        for out in (db, link):
+            code, printed, said = write(db, out)
+            self.assertEqual((code, printed), (2, ""))
+            self.assertRegex(said, f"-o .*{out.name}: is the database itself, .*another name")
+        self.assertEqual(db.read_bytes(), self.db.read_bytes())
+
     def test_without_the_program(self):
         with unittest.mock.patch.dict(os.environ, {"SCALEACROSS_PROGRAM": "/no/such"}):
             code, _, said = write(self.db, self.folder / "x.html")

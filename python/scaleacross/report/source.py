@@ -63,8 +63,8 @@ def is_answered(search: dict[str, Any]) -> bool:
 
 
 def choose(found: pandas.DataFrame, search_id: int | None) -> dict[str, Any]:
-    """The search that is named, else the study as it is, else what was worked on last; an answer
-    before what has none."""
+    """The search that is named, else that of the fewest changes, of several what was worked on
+    last; an answer before what has none."""
     rows = found.to_dict("records")
     if search_id is not None:
         for row in rows:
