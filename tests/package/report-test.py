@@ -205,6 +205,13 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.stored("SELECT count(*), sum(evaluations) FROM run", again),
                          self.stored("SELECT count(*), sum(evaluations) FROM run"))
 
+    def test_numbers_of_the_command_have_all_digits(self):
+        db = changed(self.db, self.folder / "digits.db", [
+            "UPDATE search SET seed = 12345678, gap_asked = 0.0123456789"])
+        facts = dict(self.page(db).tables["provenance"][1:])
+        self.assertIn(" --seed 12345678 --gap 0.0123456789", facts["command"])
+        self.assertEqual(facts["seed"], "12345678")
+
     def test_the_same_bytes_again_and_nothing_beside_them(self):
         before = set(self.folder.iterdir())
         first, second = self.folder / "1.html", self.folder / "2.html"
