@@ -268,6 +268,22 @@ class Pages(unittest.TestCase):
         self.assertEqual([(int(row[0]),) for row in rows
                           if row[head.index("on the front")] == "yes"], front)
 
+    def test_the_best_is_that_of_the_objective(self):
+        db = self.folder / "memory.db"
+        scaleacross.explore(STUDY, db=db, objective="memory", set={**ANALYTICAL, "baselines": []})
+        ((run, label, crossing),) = self.stored(
+            "SELECT run_id, search_run.label, plan.crossing FROM search_run JOIN run ON run.id = run_id "
+            "JOIN plan ON plan.id = plan_id WHERE rank = 1", db)
+        page = self.page(db)
+        self.assertEqual(page.texts["answer"][1], label)
+        self.assertRegex(page.texts["answer"][0], f"\\({crossing.upper()}-out\\): \\d[^:]*per iteration")
+        self.assertEqual([int(row["activations"]) for row in page.csv("memory.csv")],
+                         [row[0] for row in self.stored(
+                             f"SELECT activations FROM run_memory WHERE run_id = {run}", db)])
+        self.assertEqual([int(row["bytes"]) for row in page.csv("links.csv")],
+                         [row[0] for row in self.stored("SELECT bytes FROM run_resource WHERE "
+                                                        f"run_id = {run} ORDER BY position", db)])
+
     def test_a_single_run(self):
         db = self.folder / "run.db"
         run = scaleacross.run(STUDY, db=db)

@@ -119,6 +119,12 @@ def drawing_of(folder: pathlib.Path, scenario: str, title: str, names: list[str]
     raise refused
 
 
+def best_of(plans: pandas.DataFrame, shown: dict[str, Any]) -> pandas.DataFrame:
+    """The row of the plan that leads the ranking, which need not be the fastest; none without one."""
+    texts = [run["plan"]["text"] for run in shown["ranking"][:1]]
+    return plans[plans["text"].isin(texts)]
+
+
 def scenario_of(connection: sqlite3.Connection, scenario_id: int) -> str:
     (text,) = connection.execute("SELECT text FROM scenario WHERE id = ?",
                                  (int(scenario_id),)).fetchone()
@@ -153,7 +159,7 @@ def read_source(path: str | os.PathLike[str], search_id: int | None = None,
             members = {row["id"] for row in family_of(found, search)} | {search["id"]}
             plans = {one: database.ranked_plans(connection, one) for one in members}
             rejected = database.rejections(connection, search["id"])
-            best = plans[search["id"]].head(1)["run_id"]
+            best = best_of(plans[search["id"]], shown).head(1)["run_id"]
             scenario = scenario_of(connection, search["scenario_id"])
         else:
             best = runs[runs["status"] == "ok"].sort_values("iteration_time_s").head(1)["run_id"]
