@@ -245,6 +245,18 @@ class Pages(unittest.TestCase):
             " · cluster.cross.oversubscription=1"))
         self.assertEqual(page.texts[""][2], "64 GPUs in 2 buildings: building1 32, building2 32")
 
+    def test_a_sweep_without_a_plan(self):
+        db = self.folder / "none-swept.db"
+        for value in (2, 16):
+            with self.assertRaises(scaleacross.ProgramError):
+                scaleacross.explore(STUDY, db=db, set={
+                    **ANALYTICAL, "search.plan.tp": [64], "baselines": [],
+                    "cluster.cross.oversubscription": value})
+        page = self.page(db)
+        self.assertEqual([row[:2] for row in page.tables["sweep"][1:]], [["2", "none"], ["16", "none"]])
+        self.assertNotIn("sweep", json.loads(page.scripts[0]))
+        self.assertNotIn("", page.texts["sweep"])
+
     def test_a_map(self):
         db = self.folder / "map.db"
         scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},

@@ -100,7 +100,7 @@ def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None
     names = [crossing(word) for word in placed]
     if len(varying) == 1:
         key = varying[0]
-        longest = max(row["iteration_time_s"] for point in points for row in point["best"])
+        longest = max((row["iteration_time_s"] for point in points for row in point["best"]), default=0)
         unit, scale = ("ms", 1e-3) if longest < 1 else ("s", 1.0)
         drawn = [{"value": point["at"][key], "crossing": crossing(row["crossing"]),
                   "time": row["iteration_time_s"] / scale,
@@ -112,11 +112,12 @@ def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None
         drawn.sort(key=lambda point: order_of(point["value"]))
         page_charts["sweep"] = charts.curve("Iteration time of the best plan of each placement", key,
                                             values[0], names, drawn, unit)
-        section.lines = [winners_text(
+        text = winners_text(
             key, values[0],
             {point["at"][key]: crossing(point["best"][0]["crossing"])
              for point in points if point["best"]},
-            {point["at"][key]: point["told"] for point in points})]
+            {point["at"][key]: point["told"] for point in points})
+        section.lines = [text] if text else []
         section.lead = "The best plan of each placement, everything else chosen anew at every value."
     else:
         down, right = varying
@@ -137,4 +138,7 @@ def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None
                                            (values[0], values[1]), names, cells)
         section.lead = ("Which placement wins, and by how much the best plan of the next takes "
                         "longer; pale where the model does not tell the two apart.")
+    if not placed:
+        section.chart = ""
+        del page_charts["sweep"]
     return section
