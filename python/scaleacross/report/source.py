@@ -80,13 +80,18 @@ def choose(found: pandas.DataFrame, search_id: int | None) -> dict[str, Any]:
 
 def family_of(found: pandas.DataFrame, search: dict[str, Any]) -> list[dict[str, Any]]:
     """The answered searches that ask the same of the same study in other settings."""
-    same = ["study", "engine", "options", "objective", "pareto_of", "keep", "method"]
+    same = ["study", "engine", "options", "correction", "fingerprint", "seed", "objective",
+            "pareto_of", "keep", "method"]
 
-    def key_of(row):
-        return [None if missing(row[name]) else row[name] for name in same]
+    def all_same(row):
+        # Settings of spans leave the space as it is; others may be part of it.
+        others = any(not key.startswith("cluster.cross.")
+                     for key, _ in effects_of(row).items() ^ effects_of(search).items())
+        return all(row[name] == search[name] or (missing(row[name]) and missing(search[name]))
+                   for name in (same if others else [*same, "space"]))
 
     return [row for row in found.to_dict("records")
-            if is_answered(row) and missing(row["shard"]) and key_of(row) == key_of(search)]
+            if is_answered(row) and missing(row["shard"]) and all_same(row)]
 
 
 def names_of(links: pandas.DataFrame, cluster: dict[str, Any]) -> list[str]:

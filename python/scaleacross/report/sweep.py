@@ -54,7 +54,9 @@ def sweep_points(source: Source) -> tuple[list[str], list[dict[str, Any]]]:
     varying = [key for key in keys
                if len({setting_of(search, key) for search in family} - {None}) > 1][-2:]
     held = [key for key in keys if key not in varying]
-    points = []
+    # Of several at one setting the one that is shown, else the newest.
+    family.sort(key=lambda row: (row["id"] == source.search["id"], row["updated_at"], row["id"]))
+    points: dict[tuple[str | None, ...], dict[str, Any]] = {}
     for search in family:
         at = {key: setting_of(search, key) for key in varying}
         others = [setting_of(search, key) == setting_of(source.search, key) for key in held]
@@ -65,9 +67,10 @@ def sweep_points(source: Source) -> tuple[list[str], list[dict[str, Any]]]:
         line = next((line for line in search["explanation"].splitlines()
                      if line.startswith("Placement:")), "")
         likely = re.search(r", ((?:over |under )?\d+ %) likely", line)
-        points.append({"search": search["id"], "at": at, "best": best.to_dict("records"),
-                       "told": UNDECIDED not in line, "sure": likely[1] if likely else "–"})
-    return varying, points if len(points) > 1 else []
+        points[tuple(at.values())] = {
+            "search": search["id"], "at": at, "best": best.to_dict("records"),
+            "told": UNDECIDED not in line, "sure": likely[1] if likely else "–"}
+    return varying, list(points.values()) if len(points) > 1 else []
 
 
 def margin_of(best: list[dict[str, Any]], figure: str) -> float | None:
