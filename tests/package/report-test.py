@@ -257,6 +257,30 @@ class Pages(unittest.TestCase):
         self.assertNotIn("sweep", json.loads(page.scripts[0]))
         self.assertNotIn("", page.texts["sweep"])
 
+    def test_a_sweep_by_memory(self):
+        db = self.folder / "memory-swept.db"
+        for value in (2, 16):
+            scaleacross.explore(STUDY, db=db, objective="memory", set={
+                **ANALYTICAL, "baselines": [], "cluster.cross.oversubscription": value})
+        page = self.page(db)
+        self.assertNotIn("sweep", json.loads(page.scripts[0]))
+        for row in page.csv("sweep.csv"):
+            best = self.stored("SELECT crossing, memory_bytes_max FROM search_run JOIN run ON "
+                               "run.id = run_id JOIN plan ON plan.id = plan_id WHERE "
+                               f"best_of_crossing AND search_id = {row['search']} ORDER BY rank", db)
+            self.assertEqual(row["wins"], f"{best[0][0].upper()}-out")
+            self.assertEqual({name: int(float(row[f"{name}_bytes"])) for name, _ in best}, dict(best))
+
+    def test_searches_of_another_kind_are_no_sweep(self):
+        db = self.folder / "kinds.db"
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
+                            sweep={"cluster.cross.oversubscription": [1, 16]})
+        self.assertIn("sweep", self.page(db).tables)
+        for column in ("fingerprint", "correction", "seed", "space"):
+            other = changed(db, self.folder / f"{column}.db", [
+                f"UPDATE search SET {column} = '7' WHERE id = 1"])
+            self.assertNotIn("sweep", self.page(other).tables, column)
+
     def test_a_map(self):
         db = self.folder / "map.db"
         scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
