@@ -63,7 +63,8 @@ def sweep_points(source: Source) -> tuple[list[str], list[dict[str, Any]]]:
         if None in at.values() or not all(others):
             continue
         kept = source.plans[search["id"]]
-        best = kept[kept["best_of_crossing"] == 1].sort_values([figure_of(search)[0], "iteration_time_s"])
+        best = kept[kept["best_of_crossing"] == 1].sort_values(
+            [figure_of(search)[0], "iteration_time_s"])
         line = next((line for line in search["explanation"].splitlines()
                      if line.startswith("Placement:")), "")
         likely = re.search(r", ((?:over |under )?\d+ %) likely", line)
@@ -102,7 +103,8 @@ def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None
         rows.append({**point["at"], "search": point["search"],
                      **{f"{row['crossing']}_{unit_of}": row[figure] for row in best},
                      "wins": crossing(best[0]["crossing"]) if best else "none",
-                     "margin": margin_of(best, figure), "sure": point["sure"] if len(best) > 1 else None,
+                     "margin": margin_of(best, figure),
+                     "sure": point["sure"] if len(best) > 1 else None,
                      "label": best[0]["label"] if best else None})
     rows.sort(key=lambda row: [order_of(row[key]) for key in varying])
     section = Section("sweep", f"Over {' and '.join(varying)}", tables=[table("sweep", [
@@ -114,13 +116,15 @@ def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None
     names = [crossing(word) for word in placed]
     if len(varying) == 1:
         key = varying[0]
-        longest = max((row["iteration_time_s"] for point in points for row in point["best"]), default=0)
+        longest = max((row["iteration_time_s"] for point in points for row in point["best"]),
+                      default=0)
         unit, scale = ("ms", 1e-3) if longest < 1 else ("s", 1.0)
         drawn = [{"value": point["at"][key], "crossing": crossing(row["crossing"]),
                   "time": row["iteration_time_s"] / scale,
                   "tip": {"title": f"{crossing(row['crossing'])} at {point['at'][key]}",
                           "iteration": seconds(row["iteration_time_s"]), "plan": row["label"],
-                          **({"wins by": percent(margin_of(point["best"], figure) or 0.0), "sure": point["sure"]}
+                          **({"wins by": percent(margin_of(point["best"], figure) or 0.0),
+                              "sure": point["sure"]}
                              if row is point["best"][0] and len(point["best"]) > 1 else {})}}
                  for point in points for row in point["best"]]
         drawn.sort(key=lambda point: order_of(point["value"]))
@@ -143,7 +147,7 @@ def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None
                     "down": point["at"][down], "right": point["at"][right],
                     "crossing": crossing(best[0]["crossing"]), "told": point["told"],
                     "text": crossing(best[0]["crossing"]) + "\n" + (
-                        "alone" if margin is None else percent(margin)),
+                        "alone" if len(best) == 1 else "" if margin is None else percent(margin)),
                     "tip": {"title": f"{down}={point['at'][down]}, {right}={point['at'][right]}",
                             **{crossing(row["crossing"]): say(row[figure])
                                for row in best},
@@ -151,7 +155,8 @@ def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None
         page_charts["sweep"] = charts.grid("Which placement wins", down, right,
                                            (values[0], values[1]), names, cells)
         section.lead = ("Which placement wins, and by how much the best plan of the next takes "
-                        f"{'longer' if figure == 'iteration_time_s' else 'more'}; pale where the model does not tell the two apart.")
+                        f"{'longer' if figure == 'iteration_time_s' else 'more'}; pale "
+                        "where the model does not tell the two apart.")
     if not placed or (len(varying) == 1 and figure != "iteration_time_s"):
         section.chart = ""
         del page_charts["sweep"]
