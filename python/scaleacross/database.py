@@ -109,7 +109,7 @@ def ranked_plans(connection: sqlite3.Connection, search_id: int) -> pandas.DataF
     return pandas.read_sql_query(
         f"""SELECT search_run.rank, search_run.label, search_run.pareto,
                    search_run.best_of_crossing, search_run.probability_best,
-                   search_run.probability_slower, search_run.same_as, {RUN_COLUMNS}, {PLAN_COLUMNS}
+                   search_run.probability_slower, search_run.same_as, plan.text, {RUN_COLUMNS}, {PLAN_COLUMNS}
             FROM search_run JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id
             WHERE search_id = ? AND run.status = 'ok'
             ORDER BY run.iteration_time_s, search_run.plan_index""",

@@ -26,6 +26,7 @@ sys.path.insert(0, str(TOP / "python"))
 import scaleacross  # noqa: E402
 from scaleacross.report import __main__ as report  # noqa: E402
 from scaleacross.report import words  # noqa: E402
+from scaleacross.report.source import changes_of  # noqa: E402
 from scaleacross.report.sweep import order_of  # noqa: E402
 
 ANALYTICAL = {"engines": ["analytical"]}
@@ -204,6 +205,13 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.stored("SELECT count(*), sum(evaluations) FROM run", again),
                          self.stored("SELECT count(*), sum(evaluations) FROM run"))
 
+    def test_numbers_of_the_command_have_all_digits(self):
+        db = changed(self.db, self.folder / "digits.db", [
+            "UPDATE search SET seed = 12345678, gap_asked = 0.0123456789"])
+        facts = dict(self.page(db).tables["provenance"][1:])
+        self.assertIn(" --seed 12345678 --gap 0.0123456789", facts["command"])
+        self.assertEqual(facts["seed"], "12345678")
+
     def test_the_same_bytes_again_and_nothing_beside_them(self):
         before = set(self.folder.iterdir())
         first, second = self.folder / "1.html", self.folder / "2.html"
@@ -237,6 +245,42 @@ class Pages(unittest.TestCase):
             " · cluster.cross.oversubscription=1"))
         self.assertEqual(page.texts[""][2], "64 GPUs in 2 buildings: building1 32, building2 32")
 
+    def test_a_sweep_without_a_plan(self):
+        db = self.folder / "none-swept.db"
+        for value in (2, 16):
+            with self.assertRaises(scaleacross.ProgramError):
+                scaleacross.explore(STUDY, db=db, set={
+                    **ANALYTICAL, "search.plan.tp": [64], "baselines": [],
+                    "cluster.cross.oversubscription": value})
+        page = self.page(db)
+        self.assertEqual([row[:2] for row in page.tables["sweep"][1:]], [["2", "none"], ["16", "none"]])
+        self.assertNotIn("sweep", json.loads(page.scripts[0]))
+        self.assertNotIn("", page.texts["sweep"])
+
+    def test_a_sweep_by_memory(self):
+        db = self.folder / "memory-swept.db"
+        for value in (2, 16):
+            scaleacross.explore(STUDY, db=db, objective="memory", set={
+                **ANALYTICAL, "baselines": [], "cluster.cross.oversubscription": value})
+        page = self.page(db)
+        self.assertNotIn("sweep", json.loads(page.scripts[0]))
+        for row in page.csv("sweep.csv"):
+            best = self.stored("SELECT crossing, memory_bytes_max FROM search_run JOIN run ON "
+                               "run.id = run_id JOIN plan ON plan.id = plan_id WHERE "
+                               f"best_of_crossing AND search_id = {row['search']} ORDER BY rank", db)
+            self.assertEqual(row["wins"], f"{best[0][0].upper()}-out")
+            self.assertEqual({name: int(float(row[f"{name}_bytes"])) for name, _ in best}, dict(best))
+
+    def test_searches_of_another_kind_are_no_sweep(self):
+        db = self.folder / "kinds.db"
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
+                            sweep={"cluster.cross.oversubscription": [1, 16]})
+        self.assertIn("sweep", self.page(db).tables)
+        for column in ("fingerprint", "correction", "seed", "space"):
+            other = changed(db, self.folder / f"{column}.db", [
+                f"UPDATE search SET {column} = '7' WHERE id = 1"])
+            self.assertNotIn("sweep", self.page(other).tables, column)
+
     def test_a_map(self):
         db = self.folder / "map.db"
         scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
@@ -259,6 +303,22 @@ class Pages(unittest.TestCase):
         head, *rows = self.page(db).tables["plans"]
         self.assertEqual([(int(row[0]),) for row in rows
                           if row[head.index("on the front")] == "yes"], front)
+
+    def test_the_best_is_that_of_the_objective(self):
+        db = self.folder / "memory.db"
+        scaleacross.explore(STUDY, db=db, objective="memory", set={**ANALYTICAL, "baselines": []})
+        ((run, label, crossing),) = self.stored(
+            "SELECT run_id, search_run.label, plan.crossing FROM search_run JOIN run ON run.id = run_id "
+            "JOIN plan ON plan.id = plan_id WHERE rank = 1", db)
+        page = self.page(db)
+        self.assertEqual(page.texts["answer"][1], label)
+        self.assertRegex(page.texts["answer"][0], f"\\({crossing.upper()}-out\\): \\d[^:]*per iteration")
+        self.assertEqual([int(row["activations"]) for row in page.csv("memory.csv")],
+                         [row[0] for row in self.stored(
+                             f"SELECT activations FROM run_memory WHERE run_id = {run}", db)])
+        self.assertEqual([int(row["bytes"]) for row in page.csv("links.csv")],
+                         [row[0] for row in self.stored("SELECT bytes FROM run_resource WHERE "
+                                                        f"run_id = {run} ORDER BY position", db)])
 
     def test_a_single_run(self):
         db = self.folder / "run.db"
@@ -340,6 +400,17 @@ class Pages(unittest.TestCase):
         self.assertEqual(out.read_text(), "before")
         self.assertEqual(set(self.folder.iterdir()), before)
 
+    def test_the_database_is_not_replaced(self):
+        db = self.folder / "named.html"
+        shutil.copy(self.db, db)
+        link = self.folder / "link.html"
+        link.symlink_to(db)
+        for out in (db, link):
+            code, printed, said = write(db, out)
+            self.assertEqual((code, printed), (2, ""))
+            self.assertRegex(said, f"-o .*{out.name}: is the database itself, .*another name")
+        self.assertEqual(db.read_bytes(), self.db.read_bytes())
+
     def test_without_the_program(self):
         with unittest.mock.patch.dict(os.environ, {"SCALEACROSS_PROGRAM": "/no/such"}):
             code, _, said = write(self.db, self.folder / "x.html")
@@ -377,10 +448,18 @@ class Words(unittest.TestCase):
         for value, text in ((0, "0 B"), (76525697984, "71.27 GiB"), (1 << 30, "1 GiB"),
                             (508.5 * 2**20, "508.5 MiB")):
             self.assertEqual(words.amount(value), text)
+        self.assertEqual([words.significant(value) for value in (1.234e-5, -2e-7, 1234.5, 0.0)],
+                         ["0.00001234", "-0.0000002", "1234", "0"])
         self.assertEqual([words.share(part) for part in (0.0506, 0.306, 0.1, 0.09996)],
                          ["5.06 %", "30.6 %", "10.0 %", "10.0 %"])
         self.assertEqual([words.probability(part) for part in (0.004, 0.0051, 0.5, 0.999)],
                          ["under 1 %", "1 %", "50 %", "over 99 %"])
+
+    def test_changes_of_attributes_are_told_apart(self):
+        changes = {"engines": "[analytical, packet]", "network.ns3.ns3::RdmaQueuePair::X": "1",
+                   "cluster.cross.distance": "1km"}
+        text = ", ".join(f"{key}={value}" for key, value in changes.items())
+        self.assertEqual(changes_of({"changes": text}), changes)
 
     def test_values_of_a_setting_stand_in_their_order(self):
         values = ["1km", "300m", "20000km", "1e-5", "0", "2.8", "1Tbps", "800Gbps", "40ms", "1s"]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import pathlib
 import sys
@@ -29,7 +30,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
                         help="file to write, .html; replaced if it exists; default: report.html")
     parser.add_argument("--search", metavar="N", type=positive,
                         help="number of the search, as `show` lists them; default: the study as it "
-                        "is, else what was worked on last")
+                        "is, else that of the fewest changes; of several what was worked on last")
     parser.add_argument("--top", metavar="N", type=positive, default=10,
                         help="how many of the best plans to show; default: 10")
     options = parser.parse_args(arguments)
@@ -74,6 +75,10 @@ def main(arguments: list[str] | None = None) -> int:
         return refuse(f"{missing} for {sys.executable}; on Debian: sudo apt-get install "
                       f"python3-{name}, then /usr/bin/python3; elsewhere: {sys.executable} -m pip "
                       f"install {name}")
+    with contextlib.suppress(OSError):
+        if os.path.samefile(options.db, options.output):
+            return refuse(f"-o {options.output}: is the database itself, which the report would "
+                          "replace; give the report another name")
     try:
         text = render(options.db, options.search, options.top)
     except (InputError, ProgramError) as error:

@@ -13,7 +13,7 @@ from scaleacross.report.plans import (bar_of, baselines_table, gpu_hours, rankin
                                       time_table)
 from scaleacross.report.provenance import provenance_section
 from scaleacross.report.sections import UNDECIDED, Page, Section, sections_of
-from scaleacross.report.source import Source, effects_of, is_answered
+from scaleacross.report.source import Source, best_of, effects_of, is_answered
 from scaleacross.report.sweep import sweep_section
 from scaleacross.report.tables import Column, table
 from scaleacross.report.words import (amount, count, crossing, missing, percent, probability,
@@ -80,10 +80,10 @@ def headline_of(source: Source, best_line: str) -> str:
     """Begins with what to do, and goes on with the search's own figures."""
     best = source.shown["ranking"][0]
     label = best["plan"]["label"]
-    prefix = f"Best: {label}: "
-    said = best_line.removeprefix(prefix) if best_line.startswith(prefix) else \
+    told = re.match(rf"Best(?: by [^:]+)?: {re.escape(label)}: ", best_line)
+    said = best_line[told.end():] if told else \
         f"{seconds(best['iteration_time_s'])} per iteration, MFU {percent(best['mfu'])}."
-    across = source.plans[source.search["id"]].iloc[0]["crossing"]
+    across = best_of(source.plans[source.search["id"]], source.shown).iloc[0]["crossing"]
     start = "" if is_answered(source.search) else "So far: "
     if len(source.buildings) == 1:
         return f"{start}{said[0].upper()}{said[1:]}"

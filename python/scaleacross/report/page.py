@@ -22,5 +22,5 @@ def render(db: str | os.PathLike[str], search_id: int | None = None, top: int = 
                                      undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     environment.policies["json.dumps_kwargs"] = {}  # keys in their order, as tooltips show them
     return environment.get_template("page.html.jinja2").render(
-        page=page, css=(FOLDER / "page.css").read_text(), js=(FOLDER / "page.js").read_text(),
-        vega=vega.script())
+        page=page, css=(FOLDER / "page.css").read_text(encoding="utf-8"),
+        js=(FOLDER / "page.js").read_text(encoding="utf-8"), vega=vega.script())

@@ -14,6 +14,11 @@ from scaleacross.report.tables import Column, table
 from scaleacross.report.words import count, missing, seconds
 
 
+def number_text(value: Any) -> str:
+    """All digits. Whole numbers are floats in a column that has nothing in some rows."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 def command_of(source: Source) -> str:
     """What makes this search anew; the study file itself is not in the database."""
     search = source.search
@@ -25,11 +30,11 @@ def command_of(source: Source) -> str:
                                     ("--pareto", "pareto_of", "none"), ("--gap", "gap_asked", 0)):
         if not missing(search[column]) and search[column] != default:
             value = search[column]
-            words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+            words += [option, number_text(value)]
     if search["method"] == "exhaustive":
         words.append("--exhaustive")
     if not missing(search["shard"]):
-        words += ["--shard", f"{search['shard']:g}/{search['shards']:g}"]
+        words += ["--shard", f"{number_text(search['shard'])}/{number_text(search['shards'])}"]
     return shlex.join(words)
 
 
@@ -40,7 +45,7 @@ def provenance_section(source: Source) -> Section:
         runs = runs if kept.empty else kept
 
     def all_of(column):
-        return ", ".join(str(value) for value in runs[column].dropna().unique())
+        return ", ".join(number_text(value) for value in runs[column].dropna().unique())
 
     facts: list[tuple[str, Any]] = [("database", source.name)]
     if source.search:
@@ -53,7 +58,7 @@ def provenance_section(source: Source) -> Section:
                   ("method", search["method"]), ("objective", search["objective"]),
                   ("space", search["space"]),
                   ("seed", "none: this engine draws nothing" if missing(search["seed"])
-                   else f"{search['seed']:g}"),
+                   else number_text(search["seed"])),
                   ("begun (UTC)", search["created_at"]), ("last worked on (UTC)",
                                                           search["updated_at"]),
                   ("computed for", seconds(search["seconds"])),

@@ -49,7 +49,7 @@ WITHOUT_EFFECT = {"study", "engines", "baselines"}
 def changes_of(search: dict[str, Any]) -> dict[str, str]:
     """What was set of a study: {"cluster.cross.distance": "30km"}."""
     text = search["changes"]
-    parts = [] if missing(text) else re.split(r", (?=[\w.]+=)", text)
+    parts = [] if missing(text) else re.split(r", (?=[\w.:-]+=)", text)
     return dict(part.split("=", 1) for part in parts)
 
 
@@ -63,8 +63,8 @@ def is_answered(search: dict[str, Any]) -> bool:
 
 
 def choose(found: pandas.DataFrame, search_id: int | None) -> dict[str, Any]:
-    """The search that is named, else the study as it is, else what was worked on last; an answer
-    before what has none."""
+    """The search that is named, else that of the fewest changes, of several what was worked on
+    last; an answer before what has none."""
     rows = found.to_dict("records")
     if search_id is not None:
         for row in rows:
@@ -80,13 +80,18 @@ def choose(found: pandas.DataFrame, search_id: int | None) -> dict[str, Any]:
 
 def family_of(found: pandas.DataFrame, search: dict[str, Any]) -> list[dict[str, Any]]:
     """The answered searches that ask the same of the same study in other settings."""
-    same = ["study", "engine", "options", "objective", "pareto_of", "keep", "method"]
+    same = ["study", "engine", "options", "correction", "fingerprint", "seed", "objective",
+            "pareto_of", "keep", "method"]
 
-    def key_of(row):
-        return [None if missing(row[name]) else row[name] for name in same]
+    def all_same(row):
+        # Settings of spans leave the space as it is; others may be part of it.
+        others = any(not key.startswith("cluster.cross.")
+                     for key, _ in effects_of(row).items() ^ effects_of(search).items())
+        return all(row[name] == search[name] or (missing(row[name]) and missing(search[name]))
+                   for name in (same if others else [*same, "space"]))
 
     return [row for row in found.to_dict("records")
-            if is_answered(row) and missing(row["shard"]) and key_of(row) == key_of(search)]
+            if is_answered(row) and missing(row["shard"]) and all_same(row)]
 
 
 def names_of(links: pandas.DataFrame, cluster: dict[str, Any]) -> list[str]:
@@ -110,13 +115,19 @@ def drawing_of(folder: pathlib.Path, scenario: str, title: str, names: list[str]
         link["between"] = [called.get(end, end) for end in link["between"]]
     path, drawn = folder / "fabric.json", folder / "fabric.svg"
     for attempt in ({"study": title, **study}, json.loads(scenario)):
-        path.write_text(json.dumps(attempt))
+        path.write_text(json.dumps(attempt), encoding="utf-8")
         try:
             call("show", "--topology", path, "-o", drawn)
-            return drawn.read_text()
+            return drawn.read_text(encoding="utf-8")
         except ProgramError as error:
             refused = error
     raise refused
+
+
+def best_of(plans: pandas.DataFrame, shown: dict[str, Any]) -> pandas.DataFrame:
+    """The row of the plan that leads the ranking, which need not be the fastest; none without one."""
+    texts = [run["plan"]["text"] for run in shown["ranking"][:1]]
+    return plans[plans["text"].isin(texts)]
 
 
 def scenario_of(connection: sqlite3.Connection, scenario_id: int) -> str:
@@ -153,7 +164,7 @@ def read_source(path: str | os.PathLike[str], search_id: int | None = None,
             members = {row["id"] for row in family_of(found, search)} | {search["id"]}
             plans = {one: database.ranked_plans(connection, one) for one in members}
             rejected = database.rejections(connection, search["id"])
-            best = plans[search["id"]].head(1)["run_id"]
+            best = best_of(plans[search["id"]], shown).head(1)["run_id"]
             scenario = scenario_of(connection, search["scenario_id"])
         else:
             best = runs[runs["status"] == "ok"].sort_values("iteration_time_s").head(1)["run_id"]

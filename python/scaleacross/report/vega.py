@@ -35,11 +35,12 @@ return {parse: parts["vega-parser"].parse, View: parts["vega-view"].View};
 def script() -> str:
     """Defines `vega` with `parse` and `View`."""
     try:
-        texts = {name: (FOLDER / f"vega-{name}.min.js").read_text() for name in PARTS}
+        texts = {name: (FOLDER / f"vega-{name}.min.js").read_text(encoding="utf-8")
+                 for name in PARTS}
     except OSError as error:
         raise InputError(f"{error.filename}: {error.strerror}; it is needed for the charts, and in "
                          "Debian's package libjs-vega: sudo apt-get install libjs-vega") from error
-    notice = (pathlib.Path(__file__).parent / "vega-notice.txt").read_text().strip()
+    notice = (pathlib.Path(__file__).parent / "vega-notice.txt").read_text(encoding="utf-8").strip()
     parts = "".join(f'part("{name}", (exports, module, require) => {{\n'
                     f'{text.split("//# sourceMappingURL")[0].strip()}\n}});\n'
                     for name, text in texts.items())

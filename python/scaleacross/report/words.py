@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 from typing import TypeGuard
 
@@ -19,7 +20,7 @@ def significant(value: float) -> str:
     if abs(value) >= 9999.5:
         return f"{value:.0f}"
     text = f"{value:.4g}"
-    return f"{float(text):f}".rstrip("0").rstrip(".") if "e" in text else text
+    return f"{decimal.Decimal(text):f}" if "e" in text else text
 
 
 def seconds(value: float) -> str:
