@@ -5,6 +5,7 @@
 #include "core/io/presets.h"
 #include "core/io/read-study.h"
 #include "core/spec/study-json.h"
+#include "core/work/traffic/flow-size-files.h"
 #include "test/server-gpu.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ namespace
 {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// Every file of a kind is read, and says where its figures come from and since when.
 template <class T>
@@ -49,6 +51,11 @@ TEST(Presets, OfEveryKindAreReadSourcedAndDated)
     read.merge(Checked<SoftwareStack>("stacks"));
     read.merge(Checked<FabricSpec>("fabrics"));
     read.merge(Checked<MachineSpec>("machines"));
+    for (const FlowSizeFile& table : FlowSizeFiles())
+    {
+        read.insert(std::string(table.kind) + "/" + table.name);
+        EXPECT_THAT(table.text, StartsWith("# ")) << table.name; // where it is from
+    }
     // What lies in the folders is what is built in, and no kind is forgotten above.
     std::set<std::string> shipped;
     const std::filesystem::path data(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/data");
@@ -56,7 +63,8 @@ TEST(Presets, OfEveryKindAreReadSourcedAndDated)
     {
         if (!entry.is_directory())
         {
-            EXPECT_EQ(entry.path().extension(), ".yaml") << entry.path();
+            const bool table = entry.path().parent_path().filename() == "flow-sizes";
+            EXPECT_EQ(entry.path().extension(), table ? ".csv" : ".yaml") << entry.path();
             const auto file = entry.path().lexically_relative(data).replace_extension();
             shipped.insert(file.generic_string());
         }
