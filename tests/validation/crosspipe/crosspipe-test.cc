@@ -147,7 +147,7 @@ TEST_F(CrossPipe, EveryCellOfFixedSchedules)
             EXPECT_NEAR(Printed(name, row), ours, 1e-9) << Describe(name, row);
         }
     }
-    EXPECT_NEAR(worst, 0.024, 0.0005); // as README.md and schedules.md say
+    EXPECT_NEAR(worst, 0.024, 0.0005); // as validation.md and schedules.md say
 }
 
 TEST_F(CrossPipe, TwoDataCentresToThreeDecimals)
