@@ -200,7 +200,7 @@ TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
         "ALTER TABLE scenario DROP COLUMN capacity_bps; ALTER TABLE scenario DROP COLUMN loss; "
         "ALTER TABLE scenario DROP COLUMN oversubscription; DROP TABLE collective_run; "
         "DROP TABLE network; DROP TABLE run_correction; DROP TABLE run_correction_note; "
-        "DROP TABLE run_fast_forward; "
+        "DROP TABLE run_fast_forward; ALTER TABLE scenario DROP COLUMN study; "
         "PRAGMA user_version = 9");
     EXPECT_THAT(Run("export small.db --csv").err, HasSubstr("has the older schema 9"));
     EXPECT_EQ(Run("run study.yaml --set cluster.cross.distance=30km").code, 0);

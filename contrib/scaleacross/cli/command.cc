@@ -20,6 +20,28 @@ AddStudy(Command command, CommonOptions& options)
 }
 
 void
+AddStudyOrKept(Command command, CommonOptions& options)
+{
+    command.Add(
+        "STUDY",
+        options.study,
+        "YAML or JSON file that describes model, buildings and plan; - reads standard input");
+    command.Add("--from", options.kept.db, "in place of STUDY: a database that keeps the plan")
+        .Named("DB")
+        .Excludes("STUDY");
+    command
+        .Add("--search",
+             options.kept.search,
+             "number of the search in it; default: the one last worked on")
+        .Between(1, std::numeric_limits<int64_t>::max())
+        .Needs("--from");
+    command.Add("--rank", options.kept.rank, "which of its plans, 1 being the best")
+        .Between(1, 1000000)
+        .ShowDefault()
+        .Needs("--from");
+}
+
+void
 AddSet(Command command, CommonOptions& options)
 {
     command
@@ -145,9 +167,26 @@ Checked(Study study)
     return study;
 }
 
+const std::string&
+SourceOf(const CommonOptions& options)
+{
+    return options.kept.db.empty() ? options.study : options.kept.db;
+}
+
 Study
 StudyOf(const CommonOptions& options, StudyScope scope)
 {
+    if (!options.kept.db.empty())
+    {
+        return Checked(StudyOfKept(options.kept, OverridesOf(options)));
+    }
+    if (options.study.empty())
+    {
+        throw ConfigError("STUDY",
+                          "no plan is named",
+                          "a study, or --from with a database that explore has filled",
+                          "");
+    }
     return Checked(ReadStudy(options.study, OverridesOf(options), scope));
 }
 
@@ -165,7 +204,9 @@ FileNameOf(const std::string& name)
 std::string
 DatabasePathOf(const CommonOptions& options, const Study& study)
 {
-    return options.db.empty() ? FileNameOf(study.name) + ".db" : options.db;
+    return !options.db.empty()        ? options.db
+           : !options.kept.db.empty() ? options.kept.db
+                                      : FileNameOf(study.name) + ".db";
 }
 
 Exit

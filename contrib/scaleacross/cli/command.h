@@ -4,6 +4,7 @@
 #define SCALEACROSS_COMMAND_H
 
 #include "cli/command-line.h"
+#include "cli/kept-plan.h"
 #include "core/engine/engine.h"
 #include "core/io/read-study.h"
 #include "core/store/database.h"
@@ -39,8 +40,9 @@ void AddSensitivity(CommandLine& program);
 struct CommonOptions
 {
     std::string study;
-    std::string db;   //!< empty: <name of the study>.db in the current folder
-    unsigned jobs{0}; //!< 0: one per core
+    KeptPlanName kept; //!< whose plan takes the place of a study
+    std::string db;    //!< empty: <name of the study>.db in the current folder
+    unsigned jobs{0};  //!< 0: one per core
     std::optional<uint32_t> seed;
     bool json{false};
     std::vector<std::string> set;
@@ -48,6 +50,9 @@ struct CommonOptions
 
 /// Adds STUDY.
 void AddStudy(Command command, CommonOptions& options);
+
+/// Adds STUDY, and --from, --search and --rank, which name a plan in place of it.
+void AddStudyOrKept(Command command, CommonOptions& options);
 
 /// Adds --set.
 void AddSet(Command command, CommonOptions& options);
@@ -82,6 +87,9 @@ Study Checked(Study study);
 /// What --set changes of the study, for people: "plan.tp=8, plan.pp=2"; of equal keys the last.
 std::string ChangesText(const CommonOptions& options);
 
+/// The file that the options name: a study, or a database that keeps its plan.
+const std::string& SourceOf(const CommonOptions& options);
+
 /// Reads the study that the options name.
 Study StudyOf(const CommonOptions& options, StudyScope scope = StudyScope::Training);
 
@@ -89,7 +97,7 @@ Study StudyOf(const CommonOptions& options, StudyScope scope = StudyScope::Train
 /// that it begins with "_".
 std::string FileNameOf(const std::string& name);
 
-/// The database that the options name, or that belongs to the study.
+/// The database that the options name, that the plan is from, or that belongs to the study.
 std::string DatabasePathOf(const CommonOptions& options, const Study& study);
 
 /// Opens the database that the options name, or that belongs to the study, for writing, and does

@@ -42,30 +42,6 @@ HoldOf(const ScheduleSetting& setting, uint32_t from, uint32_t to)
     return crosses ? setting.crossTransfer : Duration();
 }
 
-/// The span of the rank that takes longest, and what of it is idle.
-void
-FillSpan(ScheduleRun& run, uint32_t ranks)
-{
-    std::vector<Duration> begin(ranks, Duration::Max());
-    std::vector<Duration> end(ranks);
-    std::vector<Duration> busy(ranks);
-    for (const ScheduledPass& entry : run.timeline)
-    {
-        begin[entry.stage] = std::min(begin[entry.stage], entry.begin);
-        end[entry.stage] = std::max(end[entry.stage], entry.end);
-        busy[entry.stage] += entry.end - entry.begin;
-    }
-    for (uint32_t r = 0; r < ranks; r++)
-    {
-        run.makespan = std::max(run.makespan, end[r]);
-        if (end[r] - begin[r] > run.span)
-        {
-            run.span = end[r] - begin[r];
-            run.bubbleFraction = 1 - busy[r].S() / run.span.S();
-        }
-    }
-}
-
 void
 CountTransfers(const ScheduleSetting& setting, ScheduleRun& run)
 {
@@ -89,6 +65,49 @@ CountTransfers(const ScheduleSetting& setting, ScheduleRun& run)
 }
 
 } // namespace
+
+void
+FillSpan(ScheduleRun& run, uint32_t stages)
+{
+    std::vector<Duration> begin(stages, Duration::Max());
+    std::vector<Duration> end(stages);
+    std::vector<Duration> busy(stages);
+    for (const ScheduledPass& entry : run.timeline)
+    {
+        begin[entry.stage] = std::min(begin[entry.stage], entry.begin);
+        end[entry.stage] = std::max(end[entry.stage], entry.end);
+        busy[entry.stage] += entry.end - entry.begin;
+    }
+    for (uint32_t r = 0; r < stages; r++)
+    {
+        run.makespan = std::max(run.makespan, end[r]);
+        if (end[r] - begin[r] > run.span)
+        {
+            run.span = end[r] - begin[r];
+            run.bubbleFraction = 1 - busy[r].S() / run.span.S();
+        }
+    }
+}
+
+void
+SortByEnd(std::vector<ScheduledPass>& passes)
+{
+    std::sort(passes.begin(), passes.end(), [](const ScheduledPass& a, const ScheduledPass& b) {
+        return std::tie(a.end, a.begin, a.stage) < std::tie(b.end, b.begin, b.stage);
+    });
+}
+
+std::vector<double>
+PeaksOf(const PipelineShape& shape)
+{
+    std::vector<double> peaks;
+    const std::vector<uint64_t> one(shape.chunks, 1);
+    for (const auto& order : shape.schedule->Orders(shape))
+    {
+        peaks.push_back(static_cast<double>(PeakHeld(order, one)) / shape.chunks);
+    }
+    return peaks;
+}
 
 PipelineTimes
 TimesOf(const ScheduleSetting& setting)
@@ -144,9 +163,7 @@ Evaluated(const ScheduleSetting& setting)
             passes.push_back({run, rank->stage});
         }
     }
-    std::sort(passes.begin(), passes.end(), [](const ScheduledPass& a, const ScheduledPass& b) {
-        return std::tie(a.end, a.begin, a.stage) < std::tie(b.end, b.begin, b.stage);
-    });
+    SortByEnd(passes);
     return passes;
 }
 
@@ -158,10 +175,10 @@ RunSchedule(const ScheduleSetting& setting)
     ScheduleRun run;
     run.timeline = Evaluated(setting);
     FillSpan(run, setting.shape.ranks);
-    const std::vector<uint64_t> one(setting.shape.chunks, 1);
-    for (const auto& order : setting.shape.schedule->Orders(setting.shape))
+    run.peak = PeaksOf(setting.shape);
+    for (uint32_t stage = 0; stage < setting.shape.ranks; stage++)
     {
-        run.peak.push_back(static_cast<double>(PeakHeld(order, one)) / setting.shape.chunks);
+        run.buildings.push_back(setting.BuildingOf(stage));
     }
     CountTransfers(setting, run);
     return run;

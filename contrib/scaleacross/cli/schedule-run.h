@@ -62,7 +62,17 @@ struct ScheduleRun
     std::vector<double> peak; //!< by rank: activations held at most, in microbatches of all chunks
     uint32_t transfers{0};    //!< messages between ranks, one microbatch, one direction
     std::vector<Crossings> crossings;
+    std::vector<uint32_t> buildings; //!< by stage: in which what is drawn of it is
 };
+
+/// As ScheduleRun::timeline has them.
+void SortByEnd(std::vector<ScheduledPass>& passes);
+
+/// Fills `span` and `bubbleFraction` from the timeline of so many stages, and the makespan.
+void FillSpan(ScheduleRun& run, uint32_t stages);
+
+/// Activations that every stage holds at most, in microbatches of all chunks.
+std::vector<double> PeaksOf(const PipelineShape& shape);
 
 /// Runs the schedule once, with the exact evaluator of the analytical engine. Domain: the shape has
 /// an order.

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/command.h"
+#include "cli/kept-plan.h"
 #include "cli/output-file.h"
 #include "cli/show/csv-text.h"
-#include "core/base/errors.h"
 #include "core/store/ranking-table.h"
-#include "core/store/search-reader.h"
 
-#include <algorithm>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -26,37 +24,13 @@ struct ExportOptions
     std::string output;
 };
 
-int64_t
-ChosenSearch(const ExportOptions& options, Database& database)
-{
-    const auto searches = ListSearches(database);
-    if (searches.empty())
-    {
-        throw ConfigError(options.db,
-                          "no search is stored here",
-                          "a database in which explore has stored one",
-                          "");
-    }
-    const bool known = std::any_of(searches.begin(), searches.end(), [&](const auto& search) {
-        return search.id == options.search;
-    });
-    if (options.search != 0 && !known)
-    {
-        throw ConfigError("--search " + std::to_string(options.search),
-                          "the database has no such search",
-                          "a number that `show` lists",
-                          "");
-    }
-    return options.search != 0 ? options.search : searches.front().id;
-}
-
 Exit
 Export(const ExportOptions& options)
 {
     Database database(options.db, Database::Access::Read);
     std::string text;
     database.Snapshot(
-        [&] { text = CsvText(RankingTable(database, ChosenSearch(options, database))); });
+        [&] { text = CsvText(RankingTable(database, ChosenSearch(database, options.search).id)); });
     if (options.output.empty())
     {
         std::cout << text;

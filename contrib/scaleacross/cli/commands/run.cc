@@ -200,7 +200,7 @@ Run(const RunCommand& options)
     }
     if (!options.trace.empty())
     {
-        ExpectOutput(options.trace, options.common.study, "--trace");
+        ExpectOutput(options.trace, SourceOf(options.common), "--trace");
         if (!options.noStore)
         {
             ExpectOutput(options.trace, DatabasePathOf(options.common, study), "--trace");
@@ -220,7 +220,7 @@ Run(const RunCommand& options)
         {
             WriteOutput(options.trace,
                         TraceEvents(study, *report),
-                        options.common.study,
+                        SourceOf(options.common),
                         "--trace");
         }
     };
@@ -238,8 +238,10 @@ void
 AddRun(CommandLine& program)
 {
     auto options = std::make_shared<RunCommand>();
-    Command command = program.Add("run", "run the plan that a study fixes");
-    AddStudyOptions(command, options->common);
+    Command command = program.Add("run", "run the plan that a study fixes, or a search keeps");
+    AddStudyOrKept(command, options->common);
+    AddSeed(command, options->common);
+    AddSetAndJson(command, options->common);
     AddDatabase(command, options->common);
     command.Add("--engine", options->engine, EngineHelp()).ShowDefault();
     AddRunOptions(command, options->run);

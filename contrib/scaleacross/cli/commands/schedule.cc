@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/command.h"
+#include "cli/engines.h"
 #include "cli/output-file.h"
+#include "cli/plan-schedule.h"
 #include "cli/schedule-run.h"
-#include "cli/show/report-json.h"
+#include "cli/show/schedule-answer.h"
 #include "cli/show/schedule-picture.h"
+#include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/pipeline/pipeline-schedule.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fmt/core.h>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace scaleacross
 {
@@ -30,6 +33,8 @@ constexpr uint32_t kMostStages = 1U << 14;
 
 struct ScheduleCommand
 {
+    CommonOptions plan; //!< of a search, with --from
+    std::string engine{"analytical"};
     std::string name;
     uint32_t stages{0};
     uint32_t microbatches{0};
@@ -169,129 +174,97 @@ SettingOf(const ScheduleCommand& options)
     return setting;
 }
 
-double
-MostOf(const std::vector<double>& values)
-{
-    return *std::max_element(values.begin(), values.end());
-}
-
-uint32_t
-CrossingsOf(const ScheduleRun& run)
-{
-    uint32_t sum = 0;
-    for (const Crossings& pair : run.crossings)
-    {
-        sum += pair.count;
-    }
-    return sum;
-}
-
 void
-PrintText(const ScheduleSetting& setting, const ScheduleRun& run, uint32_t width)
+ExpectDrawing(const std::string& output)
 {
-    const PipelineShape& shape = setting.shape;
-    std::cout << fmt::format("{}, {} stages, {} microbatches, {} chunk{} per stage\n\n{}\n",
-                             ToString(shape.schedule),
-                             shape.ranks,
-                             shape.microbatches,
-                             shape.chunks,
-                             shape.chunks > 1 ? "s" : "",
-                             ScheduleText(setting, run, width));
-    const auto line = [](const char* what, const std::string& value) {
-        std::cout << fmt::format("{:<20}{}\n", what, value);
-    };
-    line("makespan", ToString(run.makespan));
-    line("longest span", ToString(run.span) + " of a stage, first to last action");
-    line("bubble_fraction", fmt::format("{:.4f}", run.bubbleFraction));
-    std::string peaks;
-    for (const double peak : run.peak)
+    if (!output.empty() && std::filesystem::path(output).extension() != ".svg")
     {
-        peaks += (peaks.empty() ? "" : " ") + fmt::format("{:.4g}", peak);
+        throw ConfigError("--output",
+                          Quoted(output) + " does not say what to write",
+                          "a file that ends in .svg",
+                          "for instance -o schedule.svg");
     }
-    line("peak activations",
-         fmt::format("{:.4g} microbatches; by stage {}", MostOf(run.peak), peaks));
-    line("transfers", fmt::format("{} per microbatch and direction", run.transfers));
-    std::string pairs;
-    for (const Crossings& pair : run.crossings)
-    {
-        pairs +=
-            fmt::format("{} {}-{}: {}", pairs.empty() ? ";" : ",", pair.from, pair.to, pair.count);
-    }
-    line("crossings",
-         fmt::format("{} per microbatch and direction between {} building{}{}",
-                     CrossingsOf(run),
-                     setting.buildings,
-                     setting.buildings > 1 ? "s" : "",
-                     pairs));
 }
 
-Json
-ToJson(const ScheduleSetting& setting, const ScheduleRun& run)
+Exit
+DrawPlan(const ScheduleCommand& options)
 {
-    const PipelineShape& shape = setting.shape;
-    Json crossings = Json::array();
-    for (const Crossings& pair : run.crossings)
+    ExpectDrawing(options.output);
+    const Study study = StudyOf(options.plan);
+    const auto engine = MakeEngine(options.engine, "--engine", StopFor(options.engine));
+    const PlanSchedule schedule = RunPlanSchedule(study, *engine);
+    if (!options.output.empty())
     {
-        crossings.push_back({{"from", pair.from}, {"to", pair.to}, {"messages", pair.count}});
+        WriteOutput(options.output,
+                    ScheduleSvg(schedule.shape, schedule.run),
+                    SourceOf(options.plan));
     }
-    Json timeline = Json::array();
-    for (const ScheduledPass& entry : run.timeline)
+    if (options.json)
     {
-        const bool both = entry.action == Action::ForwardBackward;
-        Json action = {
-            {"stage", entry.stage},
-            {"action", both ? "FB" : std::string(1, "FBIWO"[static_cast<size_t>(entry.action)])},
-            {"chunk", entry.chunk},
-            {"microbatch", entry.microbatch}};
-        if (both)
-        {
-            action["back_chunk"] = entry.backChunk;
-            action["back_microbatch"] = entry.backMicrobatch;
-        }
-        action["begin_s"] = entry.begin.S();
-        action["end_s"] = entry.end.S();
-        timeline.push_back(action);
+        std::cout << ScheduleJson(study, schedule).dump(2) << "\n";
     }
-    return {{"schedule", ToString(shape.schedule)},
-            {"stages", shape.ranks},
-            {"microbatches", shape.microbatches},
-            {"chunks", shape.chunks},
-            {"makespan_s", run.makespan.S()},
-            {"span_s", run.span.S()},
-            {"bubble_fraction", run.bubbleFraction},
-            {"peak_activations", run.peak},
-            {"transfers", run.transfers},
-            {"crossings", CrossingsOf(run)},
-            {"crossings_by_pair", crossings},
-            {"timeline", timeline}};
+    else
+    {
+        std::cout << ScheduleAnswerText(study, schedule, options.width);
+    }
+    return Exit::Done;
 }
 
 Exit
 DrawSchedule(const ScheduleCommand& options)
 {
-    const bool draws = !options.output.empty();
-    if (draws && std::filesystem::path(options.output).extension() != ".svg")
-    {
-        throw ConfigError("--output",
-                          Quoted(options.output) + " does not say what to write",
-                          "a file that ends in .svg",
-                          "for instance -o schedule.svg");
-    }
+    ExpectDrawing(options.output);
     const ScheduleSetting setting = SettingOf(options);
     const ScheduleRun run = RunSchedule(setting);
-    if (draws)
+    if (!options.output.empty())
     {
-        WriteOutput(options.output, ScheduleSvg(setting, run));
+        WriteOutput(options.output, ScheduleSvg(setting.shape, run));
     }
     if (options.json)
     {
-        std::cout << ToJson(setting, run).dump(2) << "\n";
+        std::cout << ScheduleJson(setting, run).dump(2) << "\n";
     }
     else
     {
-        PrintText(setting, run, options.width);
+        std::cout << ScheduleAnswerText(setting, run, options.width);
     }
     return Exit::Done;
+}
+
+/// A plan says what a schedule by itself has to be told, and the other way round.
+void
+CheckGiven(const Command& command, bool ofPlan)
+{
+    for (const char* name :
+         {"--name", "--stages", "--microbatches", "--forward", "--input-grad", "--weight-grad"})
+    {
+        if (!ofPlan && !command.IsGiven(name))
+        {
+            throw ConfigError(name,
+                              "is not given, nor is a plan",
+                              "a STUDY, --from DB, or all of --name, --stages, --microbatches, "
+                              "--forward, --input-grad and --weight-grad",
+                              "");
+        }
+    }
+    const std::set<std::string> both{"--width", "--output", "--json"};
+    const std::set<std::string> plans{"--from",
+                                      "--search",
+                                      "--rank",
+                                      "--seed",
+                                      "--set",
+                                      "--engine"};
+    for (const std::string& name : command.OptionNames())
+    {
+        if (command.IsGiven(name) && both.count(name) == 0 && (plans.count(name) > 0) != ofPlan)
+        {
+            throw ConfigError(name,
+                              ofPlan ? "the plan says this" : "there is no plan",
+                              ofPlan ? "none beside a STUDY or --from"
+                                     : "only with a STUDY or --from DB",
+                              "leave it out");
+        }
+    }
 }
 
 } // namespace
@@ -302,24 +275,27 @@ AddSchedule(CommandLine& program)
     auto options = std::make_shared<ScheduleCommand>();
     Command command = program.Add(
         "schedule",
-        "draw a pipeline schedule; its bubble, activations held and building crossings");
+        "draw the pipeline schedule of a plan, or one by itself; its bubble, activations held and "
+        "building crossings");
+    AddStudyOrKept(command, options->plan);
+    AddSeed(command, options->plan);
+    AddSet(command, options->plan);
+    command.Add("--engine", options->engine, "of a plan: " + EngineHelp()).ShowDefault();
     const auto whole = [&](const char* name, uint32_t& value, const char* help) {
         return command.Add(name, value, help).Between(1, 65535);
     };
-    command.Add("--name", options->name, AnyOf(Schedule::Names())).Required();
-    whole("--stages", options->stages, "pipeline stages p").Required();
-    whole("--microbatches", options->microbatches, "microbatches m").Required();
+    command.Add("--name", options->name, "in place of a plan: " + AnyOf(Schedule::Names()));
+    whole("--stages", options->stages, "pipeline stages p");
+    whole("--microbatches", options->microbatches, "microbatches m");
     whole("--chunks",
           options->chunks,
           "model chunks per stage v; default: the least the schedule takes");
-    command
-        .Add("--forward",
-             options->forward,
-             "time of one microbatch's forward on a stage, all its chunks together, such "
-             "as 11.3ms")
-        .Required();
-    command.Add("--input-grad", options->inputGrad, "of its input gradient").Required();
-    command.Add("--weight-grad", options->weightGrad, "of its weight gradient").Required();
+    command.Add("--forward",
+                options->forward,
+                "time of one microbatch's forward on a stage, all its chunks together, such as "
+                "11.3ms");
+    command.Add("--input-grad", options->inputGrad, "of its input gradient");
+    command.Add("--weight-grad", options->weightGrad, "of its weight gradient");
     command.Add("--forward-backward",
                 options->forwardBackward,
                 "dualpipev: of a forward and a backward of one chunk each, overlapped; "
@@ -360,7 +336,11 @@ AddSchedule(CommandLine& program)
         .ShowDefault();
     command.Add("-o,--output", options->output, "also write a drawing to this .svg file");
     command.Flag("--json", options->json, "print JSON with every action instead of a drawing");
-    command.Does([options] { return DrawSchedule(*options); });
+    command.Does([options, command] {
+        const bool ofPlan = command.IsGiven("STUDY") || command.IsGiven("--from");
+        CheckGiven(command, ofPlan);
+        return ofPlan ? DrawPlan(*options) : DrawSchedule(*options);
+    });
 }
 
 } // namespace scaleacross

@@ -81,8 +81,8 @@ Describe(const ScheduledPass& entry)
 class Drawing
 {
   public:
-    Drawing(const ScheduleSetting& setting, const ScheduleRun& run)
-        : m_setting(setting),
+    Drawing(const PipelineShape& shape, const ScheduleRun& run)
+        : m_shape(shape),
           m_run(run)
     {
         Duration shortest = run.makespan;
@@ -99,7 +99,7 @@ class Drawing
 
     std::string Text()
     {
-        const double height = kTop + kRow * m_setting.shape.ranks;
+        const double height = kTop + kRow * m_shape.ranks;
         const double right = kLeft + m_width + 20;
         m_text =
             fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
@@ -108,7 +108,7 @@ class Drawing
                         Number(right),
                         Number(height + 74));
         Title();
-        for (uint32_t r = 0; r < m_setting.shape.ranks; r++)
+        for (uint32_t r = 0; r < m_shape.ranks; r++)
         {
             Rank(r);
         }
@@ -139,16 +139,15 @@ class Drawing
 
     void Title()
     {
-        const PipelineShape& shape = m_setting.shape;
         Words(kLeft,
               20,
               " font-size=\"14\" font-weight=\"bold\"",
               fmt::format("{}: {} stages, {} microbatches, {} chunk{}",
-                          ToString(shape.schedule),
-                          shape.ranks,
-                          shape.microbatches,
-                          shape.chunks,
-                          shape.chunks > 1 ? "s" : ""));
+                          ToString(m_shape.schedule),
+                          m_shape.ranks,
+                          m_shape.microbatches,
+                          m_shape.chunks,
+                          m_shape.chunks > 1 ? "s" : ""));
         Words(kLeft,
               36,
               " fill=\"#555555\"",
@@ -160,8 +159,7 @@ class Drawing
 
     void Rank(uint32_t rank)
     {
-        const bool begins =
-            rank > 0 && m_setting.BuildingOf(rank) != m_setting.BuildingOf(rank - 1);
+        const bool begins = rank > 0 && m_run.buildings[rank] != m_run.buildings[rank - 1];
         if (begins)
         {
             m_text += fmt::format("<line x1=\"4\" y1=\"{0:.1f}\" x2=\"{1:.1f}\" y2=\"{0:.1f}\" "
@@ -260,11 +258,10 @@ class Drawing
                     continue;
                 }
                 const Look& look = LookOf(action);
-                const std::string chunk = m_setting.shape.chunks == 1 ? ""
-                                          : m_setting.shape.chunks == 2
-                                              ? fmt::format(", chunk {}", odd)
-                                          : odd == 0 ? ", even chunks"
-                                                     : ", odd chunks";
+                const std::string chunk = m_shape.chunks == 1   ? ""
+                                          : m_shape.chunks == 2 ? fmt::format(", chunk {}", odd)
+                                          : odd == 0            ? ", even chunks"
+                                                                : ", odd chunks";
                 const std::string text = look.name + chunk;
                 m_text += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" "
                                       "fill=\"{}\"/>\n",
@@ -282,7 +279,7 @@ class Drawing
         }
     }
 
-    const ScheduleSetting& m_setting;
+    const PipelineShape& m_shape;
     const ScheduleRun& m_run;
     double m_width{0};
     std::string m_text;
@@ -291,9 +288,9 @@ class Drawing
 } // namespace
 
 std::string
-ScheduleText(const ScheduleSetting& setting, const ScheduleRun& run, uint32_t columns)
+ScheduleText(const PipelineShape& shape, const ScheduleRun& run, uint32_t columns)
 {
-    std::vector<std::string> lines(setting.shape.ranks, std::string(columns, '.'));
+    std::vector<std::string> lines(shape.ranks, std::string(columns, '.'));
     const auto columnOf = [&](Duration time) {
         return static_cast<size_t>(std::llround(columns * (time.S() / run.makespan.S())));
     };
@@ -318,9 +315,9 @@ ScheduleText(const ScheduleSetting& setting, const ScheduleRun& run, uint32_t co
         lines[entry.stage].replace(begin, width, cell);
     }
     std::string text;
-    for (uint32_t r = 0; r < setting.shape.ranks; r++)
+    for (uint32_t r = 0; r < shape.ranks; r++)
     {
-        if (r > 0 && setting.BuildingOf(r) != setting.BuildingOf(r - 1))
+        if (r > 0 && run.buildings[r] != run.buildings[r - 1])
         {
             text += fmt::format("      {}\n", std::string(columns, '~'));
         }
@@ -330,9 +327,9 @@ ScheduleText(const ScheduleSetting& setting, const ScheduleRun& run, uint32_t co
 }
 
 std::string
-ScheduleSvg(const ScheduleSetting& setting, const ScheduleRun& run)
+ScheduleSvg(const PipelineShape& shape, const ScheduleRun& run)
 {
-    return Drawing(setting, run).Text();
+    return Drawing(shape, run).Text();
 }
 
 } // namespace scaleacross

@@ -15,10 +15,10 @@ namespace scaleacross
  * and a backward overlapped) with the microbatch, lower case for the chunks that an odd number of
  * chunks precedes; '.' where the rank is idle.
  */
-std::string ScheduleText(const ScheduleSetting& setting, const ScheduleRun& run, uint32_t columns);
+std::string ScheduleText(const PipelineShape& shape, const ScheduleRun& run, uint32_t columns);
 
 /// The same as a drawing (SVG 1.1), with an axis, a legend and what every box is on hovering.
-std::string ScheduleSvg(const ScheduleSetting& setting, const ScheduleRun& run);
+std::string ScheduleSvg(const PipelineShape& shape, const ScheduleRun& run);
 
 } // namespace scaleacross
 

@@ -7,10 +7,25 @@
 #include "core/work/cost/schedule-times.h"
 #include "core/work/partition/balance.h"
 
+#include <algorithm>
 #include <variant>
 
 namespace scaleacross
 {
+
+std::vector<std::string>
+StagePlaces::BuildingsOf(uint32_t stage) const
+{
+    std::vector<std::string> names;
+    for (const StagesOfBuilding& one : buildings)
+    {
+        if (std::binary_search(one.stages.begin(), one.stages.end(), stage))
+        {
+            names.push_back(one.building);
+        }
+    }
+    return names;
+}
 
 std::optional<StagePlaces>
 FindStagePlaces(const Scenario& scenario)

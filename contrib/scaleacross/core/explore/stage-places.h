@@ -25,6 +25,9 @@ struct StagePlaces
 {
     std::vector<uint32_t> layers; //!< by stage, of all of its chunks
     std::vector<StagesOfBuilding> buildings;
+
+    /// Of a stage, by name.
+    std::vector<std::string> BuildingsOf(uint32_t stage) const;
 };
 
 /// None of a plan that cannot be laid out.

@@ -4,6 +4,7 @@
 
 #include "core/explore/span-quantity.h"
 #include "core/spec/canonical-json.h"
+#include "core/spec/study-json.h"
 
 #include <algorithm>
 #include <boost/uuid/name_generator_sha1.hpp>
@@ -59,6 +60,7 @@ MakeRunSetting(const Scenario& scenario, const Engine& engine, const RunOptions&
 {
     RunSetting setting;
     setting.setting = CanonicalSetting(scenario);
+    setting.study = StudyJson(scenario, {false, options.seed});
     setting.engine = engine.Name();
     setting.options = OptionsText(options);
     if (engine.UsesSeed())

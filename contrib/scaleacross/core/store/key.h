@@ -43,6 +43,7 @@ SpanFigures SpanFiguresOf(const ClusterSpec& cluster);
 struct RunSetting
 {
     std::string setting;          //!< CanonicalSetting() of the scenario
+    std::string study;            //!< the same as StudyJson(), with its names and the seed
     std::string engine;           //!< Engine::Name()
     std::string options;          //!< OptionsText() of the run options
     std::string correction;       //!< name of the correction set; empty while there are none

@@ -216,14 +216,16 @@ RunStore::ScenarioId()
     {
         const std::string hash = HashOf(m_setting.setting);
         auto& insert = m_database.Prepare(
-            "INSERT INTO scenario (hash, text, distance_km, capacity_bps, loss, oversubscription) "
-            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET "
+            "INSERT INTO scenario (hash, text, study, distance_km, capacity_bps, loss, "
+            "oversubscription) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET "
+            "study = excluded.study, "
             "distance_km = excluded.distance_km, capacity_bps = excluded.capacity_bps, "
             "loss = excluded.loss, oversubscription = excluded.oversubscription "
-            "WHERE distance_km IS NULL AND excluded.distance_km IS NOT NULL");
+            "WHERE study IS NOT excluded.study");
         insert.bind(1, hash);
         insert.bind(2, m_setting.setting);
-        int position = 3;
+        insert.bind(3, m_setting.study);
+        int position = 4;
         for (const auto& figure : {m_setting.spans.distanceKm,
                                    m_setting.spans.capacityBps,
                                    m_setting.spans.loss,

@@ -361,6 +361,9 @@ CREATE TABLE run_fast_forward (
 );
 )sql";
 
+/// Scenarios of before have plain names only.
+const char* const g_version14 = "ALTER TABLE scenario ADD COLUMN study TEXT";
+
 } // namespace
 
 const std::vector<std::string>&
@@ -378,7 +381,8 @@ Migrations()
                                                         g_version10,
                                                         g_version11,
                                                         g_version12,
-                                                        g_version13};
+                                                        g_version13,
+                                                        g_version14};
     return migrations;
 }
 

@@ -236,11 +236,13 @@ ListSearches(Database& database)
 {
     std::vector<SearchSummary> searches;
     auto& select = database.Prepare(
-        "SELECT search.id, study, IFNULL(changes, '') AS changes, shard, shards, engine, plans, "
+        "SELECT search.id, search.study AS study, IFNULL(changes, '') AS changes, shard, shards, "
+        "engine, plans, "
         "finished, seconds, updated_at, objective, gpus, tokens, cost_per_hour, pareto_of, "
         "gap_asked, method, keep, gap, sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
-        "IFNULL(explanation, '') AS explanation, CASE WHEN json_valid(scenario.text) THEN "
+        "IFNULL(explanation, '') AS explanation, IFNULL(scenario.study, scenario.text) AS setting, "
+        "CASE WHEN json_valid(scenario.text) THEN "
         "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
         "FROM search JOIN scenario ON scenario.id = scenario_id "
         "ORDER BY updated_at DESC, search.id DESC");
@@ -250,6 +252,7 @@ ListSearches(Database& database)
         summary.id = select.getColumn("id").getInt64();
         summary.study = select.getColumn("study").getString();
         summary.changes = select.getColumn("changes").getString();
+        summary.setting = select.getColumn("setting").getString();
         if (const SQLite::Column shard = select.getColumn("shard"); !shard.isNull())
         {
             const int64_t number = shard.getInt64();

@@ -22,6 +22,7 @@ struct SearchSummary
     int64_t id{0};
     std::string study;
     std::string changes; //!< of the study, by --set and --sweep; empty: none
+    std::string setting; //!< RunSetting::study; of an older row RunSetting::setting
     Shard shard;         //!< what part of the whole it is
     std::string engine;
     uint64_t plans{0};

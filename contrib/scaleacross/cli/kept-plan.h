@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_KEPT_PLAN_H
+#define SCALEACROSS_KEPT_PLAN_H
+
+#include "core/io/read-study.h"
+#include "core/store/database.h"
+#include "core/store/search-reader.h"
+
+#include <cstdint>
+#include <string>
+
+namespace scaleacross
+{
+
+/// A plan that a search keeps, as options name it.
+struct KeptPlanName
+{
+    std::string db;    //!< empty: none is named
+    int64_t search{0}; //!< 0: the one last worked on
+    uint64_t rank{1};
+};
+
+/// The search of this number, 0: the one last worked on. Throws ConfigError where there is none.
+SearchSummary ChosenSearch(Database& database, int64_t search);
+
+/**
+ * The study that fixes a kept plan: what the search asked about, with the names that its own study
+ * has, and the plan of that rank. Changes come on top; plan.dp follows from the other degrees.
+ *
+ * Throws ConfigError where the database has no such plan, or what is changed does not go with it.
+ */
+Study StudyOfKept(const KeptPlanName& name, const Overrides& changes);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_KEPT_PLAN_H
