@@ -72,7 +72,7 @@ class TraceEvents(unittest.TestCase):
                 begin = picoseconds(event["ts"])
                 rows[event["pid"], event["tid"]].append((begin,
                                                          begin + picoseconds(event["dur"])))
-            elif event["ph"] != "M":
+            elif event["ph"] not in "MC":
                 ids[event["cat"], event["id"]].append((event["ph"], event["ts"]))
         for row in rows.values():
             row.sort()
@@ -95,6 +95,36 @@ class TraceEvents(unittest.TestCase):
                 # One microbatch of pipeline messages each way, at least: messages and arrows.
                 self.assertGreater(self.check_rows(trace), 4)
                 self.assertEqual(trace["otherData"]["report"]["engine"], engine)
+
+    def test_counters_have_the_same_names_on_every_engine(self):
+        """And what spans carry in all is what the report says; of packets queues come on top."""
+        names = {}
+        for engine in ("analytical", "flow", "packet"):
+            trace, report = self.trace("--engine", engine)
+            values = collections.defaultdict(list)
+            for event in trace["traceEvents"]:
+                if event["ph"] == "C":
+                    self.assertEqual(event["pid"], len(trace["otherData"]["processes"]))
+                    (kind, value), = event["args"].items()
+                    values[event["name"], kind].append((event["ts"], value))
+            names[engine] = {name for name, kind in values if kind == "busy"}
+            others = {name for name, kind in values if kind != "busy"}
+            self.assertEqual("building1 queues" in others, engine == "packet")
+            for series in values.values():
+                self.assertEqual(series, sorted(series))
+                self.assertEqual(series[-1][1], 0)
+            first = min(one["begin"] for one in trace["otherData"]["processes"])
+            self.assertEqual(first, 0)
+            # Data parallelism crosses: all of it in the iteration, some way from its ends.
+            for resource in report["resources"]:
+                if " to " in resource["name"]:
+                    series = values[resource["name"], "busy"]
+                    area = sum(value * (until - at)
+                               for (at, value), (until, _) in zip(series, series[1:]))
+                    self.assertAlmostEqual(area * 1e-6 / report["iteration_time_s"],
+                                           resource["busy"], delta=1e-3 * resource["busy"])
+        self.assertEqual(names["flow"], names["packet"])
+        self.assertEqual(names["analytical"], names["packet"])
 
     def test_messages_come_from_the_pass_that_sent_them(self):
         # 1F1B of two stages with four microbatches: stage 0 sends one activation after each forward,

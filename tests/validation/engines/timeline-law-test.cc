@@ -6,6 +6,7 @@
 #include "../../draws.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/flow/flow-engine.h"
+#include "core/topology/fabric-graph.h"
 #include "drawn-networks.h"
 #include "helper/engine/packet-engine.h"
 
@@ -120,6 +121,97 @@ ExpectFilled(const RankTimeline& rank)
     }
 }
 
+/// Time that a packet takes on the slowest link.
+Duration
+LongestPacket(const Scenario& scenario)
+{
+    const FabricGraph graph = BuildFabricGraph(scenario.cluster);
+    const double headers = 128; // more than any packet has
+    double longest = 0;
+    for (const FabricLink& link : graph.links)
+    {
+        longest = std::max(longest,
+                           (static_cast<double>(scenario.network.mtu.Count()) + headers) * 8.0 /
+                               link.rate.Value());
+    }
+    return Duration::Seconds(longest);
+}
+
+/// No link carries more in a step than its capacity, plus one packet that begins at its end. Over
+/// the scale-up network packets count when they are posted, and what comes in from the own server
+/// nobody holds back: neither is compared.
+void
+ExpectWithinCapacity(const NetworkSeries& network, bool packets, Duration packet)
+{
+    ASSERT_GT(network.Steps(), 0U);
+    for (uint32_t i = 0; i < network.Steps(); i++)
+    {
+        ASSERT_LT(network.at[i], network.at[i + 1]);
+    }
+    for (const Series& one : network.series)
+    {
+        ASSERT_EQ(one.values.size(), network.Steps()) << one.name;
+        const bool scaleUp = one.name.find(" scale-up ") != std::string::npos;
+        const bool in = one.name.find(" scale-up in") != std::string::npos;
+        for (uint32_t i = 0; i < network.Steps(); i++)
+        {
+            ASSERT_GE(one.values[i], 0) << one.name;
+            if (one.kind == SeriesKind::Load && !in && !(packets && scaleUp))
+            {
+                const Duration step = network.at[i + 1] - network.at[i];
+                const double most = one.capacity.Value() / 8.0 *
+                                    (step + (packets ? packet : Duration::Picoseconds(2))).S();
+                // Flows end at whole picoseconds, and their bytes at whole ones.
+                ASSERT_LE(one.values[i], most * (1 + 1e-9) + (packets ? 0 : 4))
+                    << one.name << " in " << ToString(step) << " at " << ToString(network.at[i]);
+            }
+        }
+    }
+}
+
+/// What spans carried until the rank that began first has ended its iterations is what the report
+/// counts; one of the steps may reach beyond.
+size_t
+ExpectCounted(const Timeline& timeline, const RunReport& report)
+{
+    const NetworkSeries& network = timeline.network;
+    Duration until;
+    for (const RankTimeline& rank : timeline.ranks)
+    {
+        until = rank.begin == Duration() ? std::max(until, rank.end) : until;
+    }
+    size_t compared = 0;
+    for (const ResourceReport& resource : report.resources)
+    {
+        const auto at = std::find_if(network.series.begin(),
+                                     network.series.end(),
+                                     [&](const Series& one) { return one.name == resource.name; });
+        if (resource.name.find(" to ") == std::string::npos)
+        {
+            continue;
+        }
+        if (at == network.series.end())
+        {
+            ADD_FAILURE() << "no series of " << resource.name;
+            continue;
+        }
+        EXPECT_EQ(at->capacity, resource.capacity);
+        EXPECT_EQ(at->shared, resource.shared);
+        double sum = 0;
+        double last = 0;
+        for (uint32_t i = 0; i < network.Steps() && network.at[i] < until; i++)
+        {
+            last = at->values[i];
+            sum += last;
+        }
+        const double counted = static_cast<double>(resource.bytes.Count()) * report.iterations;
+        EXPECT_GE(sum, counted - report.iterations) << resource.name;
+        EXPECT_LE(sum - last, counted + report.iterations) << resource.name;
+        compared++;
+    }
+    return compared;
+}
+
 } // namespace
 
 TEST(Timelines, AddUpToTheReport)
@@ -132,6 +224,7 @@ TEST(Timelines, AddUpToTheReport)
         std::make_unique<PacketEngine>(),
         std::make_unique<PacketEngine>(PacketEngine::FastForwards::Steady)};
     size_t bubbles = 0;
+    size_t spans = 0;
     for (size_t count = 0; count < plans;)
     {
         const std::optional<Scenario> plan = volumes::DrawNetwork(random);
@@ -177,9 +270,13 @@ TEST(Timelines, AddUpToTheReport)
                 }
             }
             bubbles += report.bubble > Duration() ? 1 : 0;
+            const bool packets = report.engine.rfind("packet", 0) == 0;
+            ExpectWithinCapacity(timeline.network, packets, LongestPacket(*plan));
+            spans += report.engine == "analytical" ? 0 : ExpectCounted(timeline, report);
         }
     }
     EXPECT_GT(bubbles, 0U);
+    EXPECT_GT(spans, 0U);
 }
 
 TEST(Timelines, OfClassesAreThoseOfTheirRepresentatives)

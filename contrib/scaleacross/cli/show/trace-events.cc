@@ -69,6 +69,7 @@ class Writer
             Collectives(process);
             Arrivals(process);
         }
+        Network();
         return {{"traceEvents", std::move(m_events)},
                 {"displayTimeUnit", "ns"},
                 {"otherData", OtherData()}};
@@ -236,6 +237,47 @@ class Writer
             return std::nullopt;
         }
         return std::min(now, after->end) - Duration::Picoseconds(1);
+    }
+
+    /// A counter for each figure of the network, in a process of their own below the ranks.
+    void Network()
+    {
+        const NetworkSeries& network = m_timeline.network;
+        if (network.series.empty())
+        {
+            return;
+        }
+        const auto process = static_cast<uint32_t>(m_timeline.ranks.size());
+        Add("M", process, 0, "process_name")["args"] = {{"name", "network"}};
+        Add("M", process, 0, "process_sort_index")["args"] = {{"sort_index", process}};
+        for (const Series& one : network.series)
+        {
+            std::optional<double> shown;
+            for (uint32_t step = 0; step < network.Steps(); step++)
+            {
+                const double value =
+                    one.kind == SeriesKind::Load ? network.ShareOf(one, step) : one.values[step];
+                // It stays what it was until the next event.
+                if (shown != value)
+                {
+                    Counter(process, one, network.at[step], value);
+                    shown = value;
+                }
+            }
+            if (shown != 0.0)
+            {
+                Counter(process, one, network.at.back(), 0);
+            }
+        }
+    }
+
+    void Counter(uint32_t process, const Series& one, Duration at, double value)
+    {
+        static constexpr std::array<const char*, 3> kinds = {"busy", "count", "bytes"};
+        Json& event = Add("C", process, 0, one.name);
+        event["cat"] = "network";
+        event["ts"] = Us(at);
+        event["args"] = {{kinds[static_cast<size_t>(one.kind)], value}};
     }
 
     /// The number of ranks if the rank is not here.

@@ -74,6 +74,10 @@ RunAnalytically(const Scenario& scenario,
         report = RunReport();
         EvaluateProgram(run.graph, costs, use, longer, report);
         report.resources = ResourcesOf(use, network, run.graph);
+        if (report.timeline)
+        {
+            NameSeries(report.timeline->network, network, run.graph);
+        }
         CompleteReport(scenario, run, report);
         tooFast = FillBusy(report);
         if (!tooFast || run.graph.once || longer.iterations > kMostIterations)

@@ -17,6 +17,7 @@ Evaluator::Evaluator(const TaskGraph& graph,
                      Shortcuts shortcuts)
     : m_graph(graph),
       m_costs(costs),
+      m_use(use),
       m_steps(graph.classes.size() * graph.bodies.size(), ResourceUse::Step::Never),
       m_options(options),
       m_network(static_cast<uint32_t>(graph.classes.size()), costs.Cuts()),
@@ -42,6 +43,7 @@ Evaluator::Evaluator(const TaskGraph& graph,
     if (options.timeline != Timelines::None)
     {
         m_records.resize(graph.classes.size());
+        m_network.Watch(m_moved);
     }
     uint32_t siblings = 1;
     std::vector<uint32_t> ofStage(graph.pipeline.Size(), 0);

@@ -80,10 +80,12 @@ class Evaluator
 
     void Fill(RunReport& report) const;
     void FillTimeline(RunReport& report) const;
+    NetworkSeries SeriesOf(Duration begin, Duration end) const;
     [[noreturn]] void FailStuck() const;
 
     const TaskGraph& m_graph;
     ClassCosts& m_costs;
+    const ResourceUse& m_use;
     std::vector<ResourceUse::Step> m_steps; //!< by class x body
     RunOptions m_options; //!< of a graph that is run once: one iteration, no warm-up
     FluidNetwork m_network;
@@ -104,6 +106,7 @@ class Evaluator
     std::vector<Duration> m_credits;
     std::vector<uint32_t> m_sibling;   //!< number of a class among those of its stage
     std::vector<RankRecord> m_records; //!< by class; empty: none is asked for
+    std::vector<MovedVolume> m_moved;  //!< by all transfers, if records are asked for
 };
 
 } // namespace scaleacross::evaluation

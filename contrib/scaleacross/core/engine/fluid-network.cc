@@ -131,6 +131,7 @@ void
 FluidNetwork::Finish(Id id, Duration now)
 {
     const Transfer& transfer = m_transfers[id];
+    Tell(transfer, transfer.left, now);
     for (const MaxMin::Use& use : transfer.onCuts)
     {
         Cut& cut = m_cuts[use.resource - m_firstCut];
@@ -167,13 +168,26 @@ FluidNetwork::Leave(const Transfer& transfer, const CutUse& use, Duration now)
 }
 
 void
+FluidNetwork::Tell(const Transfer& transfer, double volume, Duration now)
+{
+    if (m_moved != nullptr && volume > 0)
+    {
+        m_moved->push_back(
+            {transfer.cost, transfer.place, volume * transfer.alike, transfer.since, now});
+    }
+}
+
+void
 FluidNetwork::Share(Duration now)
 {
     m_rates.Solve();
     for (const Id id : m_rates.Changed())
     {
         Transfer& transfer = m_transfers[id];
-        transfer.left = std::max(0.0, transfer.left - transfer.rate * (now - transfer.since).S());
+        const double left =
+            std::max(0.0, transfer.left - transfer.rate * (now - transfer.since).S());
+        Tell(transfer, transfer.left - left, now);
+        transfer.left = left;
         transfer.since = now;
         transfer.rate = m_rates.Rate(id);
         SCALEACROSS_INVARIANT(transfer.rate > 0 || m_tellsApart,

@@ -27,6 +27,16 @@ struct TransferPlace
     uint32_t trafficClass{0}; //!< of TellApart()
 };
 
+/// Part of a transfer that moved at one rate.
+struct MovedVolume
+{
+    const TransferCost* cost{nullptr};
+    TransferPlace place;
+    double volume{0}; //!< of transfers like it: 1 each
+    Duration begin;
+    Duration end;
+};
+
 /**
  * Volumes of transfers under way, as flows of a MaxMin over the ports of the classes and the cuts.
  *
@@ -50,6 +60,12 @@ class FluidNetwork
     /// (MaxMin::TellClassesApart); the network inside servers knows none. A transfer may then have
     /// to wait, with a finish time of Duration::Max().
     void TellApart(const ClassWeights& weights);
+
+    /// Before the first transfer: adds all that moves to `moved`, which has to outlive it.
+    void Watch(std::vector<MovedVolume>& moved)
+    {
+        m_moved = &moved;
+    }
 
     /// Leaves out a resource that can hold nothing back (numbered as in ResourceUse). Domain:
     /// before the first transfer.
@@ -136,6 +152,9 @@ class FluidNetwork
     /// What a transfer that ends leaves behind for the next one.
     void Leave(const Transfer& transfer, const CutUse& use, Duration now);
 
+    /// What a transfer has moved since its rate changed.
+    void Tell(const Transfer& transfer, double volume, Duration now);
+
     /// Brings the rates up to date.
     void Share(Duration now);
 
@@ -147,7 +166,8 @@ class FluidNetwork
     std::vector<Cut> m_cuts;
     std::vector<Trace> m_traces; //!< by class x cut
     std::vector<Id> m_changed;
-    std::vector<MaxMin::Use> m_uses; //!< scratch of Start
+    std::vector<MovedVolume>* m_moved{nullptr}; //!< null: nobody watches
+    std::vector<MaxMin::Use> m_uses;            //!< scratch of Start
 };
 
 } // namespace scaleacross

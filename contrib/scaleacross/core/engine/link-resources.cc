@@ -112,6 +112,25 @@ NameOf(const BundleKey& key,
            (place == Place::Nic ? " NIC " : " scale-up ") + (back ? "in" : "out");
 }
 
+BundleKey
+ScaleUpKey(Rank rank, bool back, const TaskGraph& graph)
+{
+    return {Place::ScaleUp, 0, graph.ClassOf(rank), back, rank};
+}
+
+BitRate
+ScaleUpRate(Rank rank, const ClusterSpec& cluster)
+{
+    const GpuSpec& gpu = cluster.buildings[cluster.BuildingOf(rank)].gpu;
+    return gpu.scaleUpBandwidth * gpu.scaleUpEfficiency;
+}
+
+bool
+IsShared(const BundleKey& key)
+{
+    return std::get<Place>(key) < Place::ScaleUp;
+}
+
 } // namespace
 
 CarriedBytes
@@ -127,6 +146,24 @@ operator-(const CarriedBytes& a, const CarriedBytes& b)
         difference.scaleUp[i] -= b.scaleUp[i];
     }
     return difference;
+}
+
+std::vector<double>
+NamedLinks::Sum(const CarriedBytes& carried) const
+{
+    std::vector<double> sums(loads.size(), 0.0);
+    for (size_t i = 0; i < carried.links.size(); i++)
+    {
+        for (const uint32_t load : ofLink[i])
+        {
+            sums[load] += static_cast<double>(carried.links[i]);
+        }
+    }
+    for (size_t i = 0; i < carried.scaleUp.size(); i++)
+    {
+        sums[ofScaleUp[i]] += static_cast<double>(carried.scaleUp[i]);
+    }
+    return sums;
 }
 
 LinkResources::LinkResources(const ClusterSpec& cluster,
@@ -161,10 +198,9 @@ LinkResources::Report(const CarriedBytes& carried,
     for (size_t i = 0; i < carried.scaleUp.size(); i++)
     {
         const auto rank = static_cast<Rank>(i / 2);
-        const GpuSpec& gpu = m_cluster.buildings[m_cluster.BuildingOf(rank)].gpu;
-        add({Place::ScaleUp, 0, m_graph.ClassOf(rank), i % 2 == 1, rank},
+        add(ScaleUpKey(rank, i % 2 == 1, m_graph),
             carried.scaleUp[i],
-            gpu.scaleUpBandwidth * gpu.scaleUpEfficiency);
+            ScaleUpRate(rank, m_cluster));
     }
     std::vector<ResourceReport> resources;
     for (const auto& [key, bundle] : bundles)
@@ -177,7 +213,7 @@ LinkResources::Report(const CarriedBytes& carried,
         added.name = NameOf(key, m_cluster, m_paths, m_graph);
         added.bytes = Bytes(bundle.bytes / iterations);
         added.capacity = bundle.capacity;
-        added.shared = std::get<Place>(key) < Place::ScaleUp;
+        added.shared = IsShared(key);
         // What arrives from a server's own GPUs nobody holds back.
         added.limited = std::get<Place>(key) != Place::ScaleUp || !std::get<bool>(key);
         added.busy = static_cast<double>(added.bytes.Count()) * 8.0 / added.capacity.Value() /
@@ -196,6 +232,44 @@ LinkResources::Report(const CarriedBytes& carried,
         }
     }
     return resources;
+}
+
+NamedLinks
+LinkResources::ByName() const
+{
+    NamedLinks named;
+    std::map<std::string, uint32_t> numbers;
+    const auto number = [&](const BundleKey& key, BitRate rate) {
+        const std::string name = NameOf(key, m_cluster, m_paths, m_graph);
+        const auto [at, added] = numbers.emplace(name, static_cast<uint32_t>(named.loads.size()));
+        if (added)
+        {
+            named.loads.push_back({name, SeriesKind::Load, BitRate(), IsShared(key), {}});
+        }
+        Series& load = named.loads[at->second];
+        load.capacity = load.capacity + rate;
+        return at->second;
+    };
+    for (const FabricLink& link : m_fabric.links)
+    {
+        for (const bool back : {false, true})
+        {
+            std::vector<uint32_t>& loads = named.ofLink.emplace_back();
+            for (const BundleKey& key : KeysOf(m_fabric, link, back, m_cluster, m_paths, m_graph))
+            {
+                loads.push_back(number(key, link.rate));
+            }
+        }
+    }
+    for (Rank rank = 0; rank < m_graph.ranks; rank++)
+    {
+        for (const bool back : {false, true})
+        {
+            named.ofScaleUp.push_back(
+                number(ScaleUpKey(rank, back, m_graph), ScaleUpRate(rank, m_cluster)));
+        }
+    }
+    return named;
 }
 
 } // namespace scaleacross

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_LINK_RESOURCES_H
 #define SCALEACROSS_LINK_RESOURCES_H
 
+#include "core/engine/network-series.h"
 #include "core/engine/run-report.h"
 #include "core/program/program.h"
 #include "core/spec/cluster-spec.h"
@@ -25,6 +26,18 @@ struct CarriedBytes
 /// The difference.
 CarriedBytes operator-(const CarriedBytes& a, const CarriedBytes& b);
 
+/// Links that have one name together, whichever rank, leaf or zone they are of.
+struct NamedLinks
+{
+    std::vector<Series> loads; //!< without values
+    /// Numbers of the loads that each link counts for, in the order of CarriedBytes.
+    std::vector<std::vector<uint32_t>> ofLink;
+    std::vector<uint32_t> ofScaleUp;
+
+    /// What `carried` comes to in each.
+    std::vector<double> Sum(const CarriedBytes& carried) const;
+};
+
 /**
  * The links of a cluster by the names of the analytical engine: "stage 3 NIC out", "stage 3
  * scale-up in", "east leaf up", "east zone down", "east to west".
@@ -46,6 +59,8 @@ class LinkResources
     std::vector<ResourceReport> Report(const CarriedBytes& carried,
                                        uint32_t iterations,
                                        Duration iterationTime) const;
+
+    NamedLinks ByName() const;
 
   private:
     const ClusterSpec& m_cluster;

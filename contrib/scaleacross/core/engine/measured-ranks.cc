@@ -60,13 +60,15 @@ MeasuredRanks::Begins(Rank rank, uint32_t iteration, Duration now, const RankTim
 }
 
 void
-MeasuredRanks::Fill(RunReport& report, const std::function<const RankRecord&(Rank)>& records) const
+MeasuredRanks::Fill(RunReport& report,
+                    const std::function<const RankRecord&(Rank)>& records,
+                    const NetworkSeries& network) const
 {
     report.warmup = m_options.warmup;
     report.iterations = m_options.iterations;
     report.seed = m_options.seed;
     FillTimes(report);
-    FillTimeline(report, records);
+    FillTimeline(report, records, network);
 }
 
 /// Whatever a rank does at any time is computing, bubble or exposed communication.
@@ -143,7 +145,8 @@ MeasuredRanks::Recorded() const
 
 void
 MeasuredRanks::FillTimeline(RunReport& report,
-                            const std::function<const RankRecord&(Rank)>& records) const
+                            const std::function<const RankRecord&(Rank)>& records,
+                            const NetworkSeries& network) const
 {
     const std::vector<Rank> ranks = Recorded();
     if (ranks.empty())
@@ -163,6 +166,7 @@ MeasuredRanks::FillTimeline(RunReport& report,
                      m_options.warmup,
                      m_options.iterations);
     }
+    timeline.network = network;
     timeline.Complete(m_graph);
     report.timeline = std::move(timeline);
 }

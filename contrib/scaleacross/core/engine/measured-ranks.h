@@ -58,7 +58,10 @@ class MeasuredRanks
 
     /// Times and their parts; the timeline too if it was asked for. `records` gives what a rank of
     /// Recorded() has done. Domain: AreDone().
-    void Fill(RunReport& report, const std::function<const RankRecord&(Rank)>& records) const;
+    /// `network` is on the same clock.
+    void Fill(RunReport& report,
+              const std::function<const RankRecord&(Rank)>& records,
+              const NetworkSeries& network = {}) const;
 
   private:
     struct Snapshot
@@ -72,7 +75,8 @@ class MeasuredRanks
     void CheckParts(Rank rank) const;
     void FillTimes(RunReport& report) const;
     void FillTimeline(RunReport& report,
-                      const std::function<const RankRecord&(Rank)>& records) const;
+                      const std::function<const RankRecord&(Rank)>& records,
+                      const NetworkSeries& network) const;
 
     const TaskGraph& m_graph;
     RunOptions m_options;           //!< of a graph that is run once: one iteration, no warm-up

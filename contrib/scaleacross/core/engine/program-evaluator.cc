@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 #include "core/engine/evaluator.h"
+#include "core/engine/series-sampler.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -127,8 +128,42 @@ Evaluator::FillTimeline(RunReport& report) const
                          m_options.iterations);
         }
     }
+    Duration begin = Duration::Max();
+    Duration end;
+    for (const RankTimeline& rank : timeline.ranks)
+    {
+        begin = std::min(begin, rank.begin);
+        end = std::max(end, rank.end);
+    }
+    timeline.network = SeriesOf(begin, end);
     timeline.Complete(m_graph);
     report.timeline = std::move(timeline);
+}
+
+/// Bytes of transfers, by resource as ResourceUse numbers them.
+NetworkSeries
+Evaluator::SeriesOf(Duration begin, Duration end) const
+{
+    const Duration step = std::max((end - begin) / SeriesSampler::kMost, Duration::Picoseconds(1));
+    NetworkSeries series;
+    series.series.resize(ResourceUse::Ports(m_graph) + m_costs.Cuts());
+    for (Duration at = begin; at < end; at += step)
+    {
+        series.at.push_back(at);
+    }
+    series.at.push_back(end);
+    for (Series& one : series.series)
+    {
+        one.values.assign(series.Steps(), 0.0);
+    }
+    for (const MovedVolume& moved : m_moved)
+    {
+        const auto spread = [&](uint32_t resource, double bytes) {
+            series.Spread(series.series[resource], bytes * moved.volume, moved.begin, moved.end);
+        };
+        m_use.ForEach(*moved.cost, moved.place.sender, moved.place.receiver, spread);
+    }
+    return series;
 }
 
 void

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,12 @@ SecondsOf(double bytes, BitRate capacity)
     return bytes * 8.0 / capacity.Value();
 }
 
+std::string
+PortName(const NetworkModel& network, const RankClass& rankClass, Port port)
+{
+    return network.ClassName(rankClass) + " " + kPortNames[static_cast<size_t>(port)];
+}
+
 } // namespace
 
 double
@@ -46,6 +53,49 @@ CutBound(const ResourceUse& use, const NetworkModel& network, const TaskGraph& g
         }
     }
     return bound;
+}
+
+void
+NameSeries(NetworkSeries& series, const NetworkModel& network, const TaskGraph& graph)
+{
+    std::vector<Series> named;
+    std::map<std::string, size_t> numbers;
+    const uint32_t ports = ResourceUse::Ports(graph);
+    for (uint32_t r = 0; r < series.series.size(); r++)
+    {
+        Series& one = series.series[r];
+        if (one.IsIdle())
+        {
+            continue; // no link may stand behind it
+        }
+        one.shared = r >= ports;
+        if (one.shared)
+        {
+            const NamedLink link = network.Cuts().Named(r - ports);
+            one.name = link.name;
+            one.capacity = link.capacity;
+        }
+        else
+        {
+            const RankClass& rankClass = graph.classes[r / kPorts];
+            const auto port = static_cast<Port>(r % kPorts);
+            one.name = PortName(network, rankClass, port);
+            one.capacity = network.PortRate(rankClass.representative, port);
+        }
+        const auto [at, added] = numbers.emplace(one.name, named.size());
+        if (added)
+        {
+            named.push_back(std::move(one));
+            continue;
+        }
+        Series& sum = named[at->second];
+        sum.capacity = sum.capacity + one.capacity;
+        for (uint32_t i = 0; i < series.Steps(); i++)
+        {
+            sum.values[i] += one.values[i];
+        }
+    }
+    series.series = std::move(named);
 }
 
 std::vector<ResourceReport>
@@ -89,7 +139,7 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
             if (bytes > 0)
             {
                 const RankClass& rankClass = graph.classes[c];
-                add({network.ClassName(rankClass) + " " + kPortNames[p],
+                add({PortName(network, rankClass, port),
                      network.PortRate(rankClass.representative, port)},
                     bytes,
                     false);

@@ -25,6 +25,10 @@ std::vector<ResourceReport> ResourcesOf(const ResourceUse& use,
                                         const NetworkModel& network,
                                         const TaskGraph& graph);
 
+/// Names the loads of a series that has one for each resource, in their order; those of one name
+/// are added up, and those that carry nothing left out.
+void NameSeries(NetworkSeries& series, const NetworkModel& network, const TaskGraph& graph);
+
 /// Fills in the busy shares. If something that is limited carries more in an iteration than its
 /// capacity times the iteration time: what did most of all, its bytes, capacity, the time that
 /// these take and the iteration's, in words.

@@ -60,6 +60,17 @@ ResourceUse::ForEachOf(const TransferCost& cost,
 }
 
 void
+ResourceUse::ForEach(const TransferCost& cost,
+                     uint32_t sender,
+                     uint32_t receiver,
+                     const std::function<void(uint32_t, double)>& visit) const
+{
+    ForEachOf(cost, sender, receiver, [&](uint32_t resource, double bytes, double /*detours*/) {
+        visit(resource, bytes);
+    });
+}
+
+void
 ResourceUse::CountFlows(const TransferCost& cost)
 {
     for (const CutUse& use : cost.cuts)

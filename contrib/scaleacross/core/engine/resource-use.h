@@ -6,6 +6,7 @@
 #include "core/engine/class-costs.h"
 
 #include <cstdint>
+#include <functional>
 #include <unordered_set>
 #include <vector>
 
@@ -48,6 +49,12 @@ class ResourceUse
     {
         return m_resources[resource].bytes;
     }
+
+    /// Calls `visit` with every resource that a transfer uses, and its payload and headers there.
+    void ForEach(const TransferCost& cost,
+                 uint32_t sender,
+                 uint32_t receiver,
+                 const std::function<void(uint32_t, double)>& visit) const;
 
     /// Of these, what has to pass it however packets are routed: all but detours.
     double InevitableBytes(uint32_t resource) const

@@ -121,6 +121,10 @@ Timeline::Complete(const TaskGraph& graph)
         Shift(own.collectives, &RankCollective::begin, &RankCollective::end, origin);
         Shift(own.arrivals, &RankArrival::posted, &RankArrival::arrived, origin);
     }
+    for (Duration& at : network.at)
+    {
+        at -= origin;
+    }
     collectives.clear();
     for (const Collective& collective : graph.collectives)
     {

@@ -4,6 +4,7 @@
 #define SCALEACROSS_TIMELINE_H
 
 #include "core/base/units.h"
+#include "core/engine/network-series.h"
 #include "core/program/program.h"
 #include "core/program/rank-record.h"
 
@@ -49,6 +50,7 @@ struct Timeline
     std::vector<RankTimeline> ranks;         //!< in the order of ranks
     std::vector<CollectiveName> collectives; //!< by RankCollective::collective
     uint32_t of{0};                          //!< ranks that take part in the job
+    NetworkSeries network;                   //!< meanwhile, on the clock of the ranks
 
     /// Whether every rank that takes part has one that stands for it.
     bool IsWhole() const;
@@ -60,7 +62,7 @@ struct Timeline
     /// on the clock of `record`.
     void Add(const RankTimeline& rank, const RankRecord& record, uint32_t first, uint32_t count);
 
-    /// Sorts ranks, names collectives and shifts all times so that the earliest begins at 0.
+    /// Sorts ranks, names collectives and shifts all times so that the earliest rank begins at 0.
     void Complete(const TaskGraph& graph);
 };
 

@@ -6,6 +6,7 @@
 #include "core/base/version.h"
 #include "core/engine/measured-ranks.h"
 #include "core/topology/fabric-graph.h"
+#include "network-watch.h"
 #include "scenario-events.h"
 #include "study-attributes.h"
 #include "wire-resources.h"
@@ -83,6 +84,10 @@ class Simulation
         {
             m_applications[rank]->Record();
         }
+        if (options.timeline != Timelines::None)
+        {
+            m_watch.emplace(m_cluster, scenario.cluster, m_resources, m_clock);
+        }
         m_cluster.SetFailureCallback([this](const std::string& reason) { Fail(reason); });
         if (verified)
         {
@@ -103,6 +108,10 @@ class Simulation
         m_started = std::chrono::steady_clock::now();
         ns3::Simulator::Schedule(kFirstWatch, [this] { Watch(); });
         ns3::Simulator::Run();
+        if (m_watch && m_measured.AreDone())
+        {
+            m_series = m_watch->End();
+        }
         ns3::CheckConservation(m_cluster.GetFabric());
         // Pauses that lock each other show as a queue pair that gives up, or as events that run
         // out.
@@ -123,9 +132,10 @@ class Simulation
     RunReport Report() const
     {
         RunReport report;
-        m_measured.Fill(report, [this](Rank rank) -> const RankRecord& {
-            return *m_applications[rank]->GetRecord();
-        });
+        m_measured.Fill(
+            report,
+            [this](Rank rank) -> const RankRecord& { return *m_applications[rank]->GetRecord(); },
+            m_series);
         m_cluster.FillNetwork(report.network);
         report.resources = m_resources.Report(m_options.iterations, report.iterationTime);
         if (m_fastForward)
@@ -181,6 +191,10 @@ class Simulation
         {
         case MeasuredRanks::Mark::Begin:
             m_resources.Begin();
+            if (m_watch)
+            {
+                m_watch->Begin();
+            }
             break;
         case MeasuredRanks::Mark::End:
             m_resources.End();
@@ -229,6 +243,8 @@ class Simulation
     ns3::Ptr<ns3::JobClock> m_clock;
     ns3::ClusterHelper m_cluster;
     ns3::WireResources m_resources;
+    std::optional<ns3::NetworkWatch> m_watch; //!< if a timeline is asked for
+    NetworkSeries m_series;
     MeasuredRanks m_measured;
     std::unique_ptr<ns3::FastForward> m_fastForward; //!< null: all is simulated
     ns3::Ptr<ns3::FabricEvents> m_events;            //!< null if the scenario has none

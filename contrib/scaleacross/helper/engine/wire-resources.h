@@ -41,6 +41,14 @@ class WireResources
     /// nothing.
     void SetLeftOut(std::function<uint64_t(std::size_t wire, std::size_t end)> leftOut);
 
+    /// So far.
+    scaleacross::CarriedBytes Count() const;
+
+    scaleacross::NamedLinks ByName() const
+    {
+        return m_resources.ByName();
+    }
+
     /// The measured iterations begin.
     void Begin();
     /// They are over.
@@ -50,9 +58,6 @@ class WireResources
                                                     scaleacross::Duration iterationTime) const;
 
   private:
-    /// So far.
-    scaleacross::CarriedBytes Count() const;
-
     const ClusterHelper& m_helper;
     scaleacross::Rank m_ranks;
     uint32_t m_gpusPerNode;

@@ -9,6 +9,7 @@
 #include "core/engine/link-resources.h"
 #include "core/engine/measured-ranks.h"
 #include "core/engine/resource-report.h"
+#include "core/engine/series-sampler.h"
 #include "core/program/rank-replay.h"
 
 #include <algorithm>
@@ -71,6 +72,11 @@ class FlowSimulation
         {
             SeatOf(rank).replay.Record();
         }
+        if (options.timeline != Timelines::None)
+        {
+            m_links = m_resources.ByName();
+            m_sampler.emplace(m_links.loads);
+        }
     }
 
     void Execute()
@@ -94,17 +100,23 @@ class FlowSimulation
                                                              : "nothing";
                     }));
             }
+            SampleUntil(next);
             Step(next);
             Watch();
+        }
+        if (m_sampler)
+        {
+            m_sampler->Take(m_clock.Now(), m_links.Sum(m_transport.Carried()));
         }
     }
 
     RunReport Report() const
     {
         RunReport report;
-        m_measured.Fill(report, [this](Rank rank) -> const RankRecord& {
-            return *SeatOf(rank).replay.Recorded();
-        });
+        m_measured.Fill(
+            report,
+            [this](Rank rank) -> const RankRecord& { return *SeatOf(rank).replay.Recorded(); },
+            m_sampler ? m_sampler->Result() : NetworkSeries());
         report.resources =
             m_resources.Report(m_end - m_begin, m_options.iterations, report.iterationTime);
         return report;
@@ -225,12 +237,26 @@ class FlowSimulation
         {
         case MeasuredRanks::Mark::Begin:
             m_begin = m_transport.Carried();
+            if (m_sampler)
+            {
+                m_sampler->Begin(m_clock.Now(), m_links.Sum(m_begin));
+            }
             break;
         case MeasuredRanks::Mark::End:
             m_end = m_transport.Carried();
             break;
         case MeasuredRanks::Mark::Nothing:
             break;
+        }
+    }
+
+    /// Nothing happens before `next`: rates stay what they are.
+    void SampleUntil(Duration next)
+    {
+        while (m_sampler && m_sampler->Due() < next)
+        {
+            m_clock.GoOnTo(m_sampler->Due());
+            m_sampler->Take(m_clock.Now(), m_links.Sum(m_transport.Carried()));
         }
     }
 
@@ -266,6 +292,8 @@ class FlowSimulation
     FlowClock m_clock;
     FlowTransport m_transport;
     LinkResources m_resources;
+    NamedLinks m_links;
+    std::optional<SeriesSampler> m_sampler; //!< if a timeline is asked for
     MeasuredRanks m_measured;
     std::deque<Seat> m_seats;            //!< of ranks that stand for themselves
     std::vector<uint32_t> m_seatNumbers; //!< of those, by rank
