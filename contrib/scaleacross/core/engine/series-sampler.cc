@@ -38,7 +38,7 @@ SeriesSampler::Take(Duration now, const std::vector<double>& totals)
     }
     m_totals = totals;
     m_result.at.push_back(now);
-    if (m_result.Steps() > kMost)
+    if (m_result.Steps() == kMost)
     {
         Halve();
     }

@@ -14,8 +14,8 @@ namespace scaleacross
  * Takes samples of what an engine counts, in steps of equal length as long as it is asked when a
  * sample is due.
  *
- * How long a run is nobody knows before: when there are more steps than kMost, each two become one,
- * and steps are twice as long from then on.
+ * How long a run is nobody knows before: when there are as many steps as kMost, each two become
+ * one, and steps are twice as long from then on.
  */
 class SeriesSampler
 {
