@@ -22,6 +22,7 @@ SCRIPTS = {
     "claims.py": (["pandas", "matplotlib"], ["--check"]),
     "collective_distance.py": (["matplotlib"], []),
     "engine_errors.py": (["matplotlib"], ["report.json", "-o", "figure.svg"]),
+    "error_map.py": (["matplotlib"], ["study.yaml", "--engines", "analytical"]),
     "fct.py": (["matplotlib"], ["fct.csv", "-o", "figure.svg"]),
     "fit_collectives.py": (["matplotlib"], [TABLE, "-o", "figure.svg"]),
     "fit_curve.py": (["numpy", "scipy"],
