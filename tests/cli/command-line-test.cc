@@ -189,7 +189,9 @@ TEST_F(Commands, EmptyValuesAreRefused)
         EXPECT_EQ(end.code, 2) << call;
         EXPECT_THAT(end.err, HasSubstr(": the value is empty\n")) << call;
     }
-    EXPECT_THAT(Run("run ''").err, Not(HasSubstr("leave")));
+    EXPECT_THAT(Run("explore ''").err, Not(HasSubstr("leave")));
+    // --from DB stands in its place.
+    EXPECT_THAT(Run("run ''").err, HasSubstr("give one, or leave STUDY out"));
     EXPECT_THAT(Run("collective study.yaml --like ''").err,
                 HasSubstr("error: --like: the value is empty"));
     EXPECT_THAT(Run("show study.yaml --topology -o ''").err,
