@@ -69,7 +69,45 @@ ExpectOther(const std::string& path, const std::string& input, const std::string
     }
 }
 
+/// The place that a path leads to, whether there is a file or not, through links to nothing too.
+std::filesystem::path
+PlaceOf(const std::string& path)
+{
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    fs::path place = fs::absolute(path);
+    // As many links as systems follow.
+    for (int links = 0; links < 40 && fs::is_symlink(place, ignored); links++)
+    {
+        const fs::path to = fs::read_symlink(place, ignored);
+        place = to.is_absolute() ? to : place.parent_path() / to;
+    }
+    return fs::weakly_canonical(place, ignored);
+}
+
 } // namespace
+
+void
+ExpectBesideDatabase(const std::string& path,
+                     const std::string& database,
+                     const std::string& option)
+{
+    const std::filesystem::path place = PlaceOf(path);
+    for (const char* suffix : {"", "-journal", "-wal", "-shm"})
+    {
+        std::filesystem::path own = PlaceOf(database);
+        own += suffix;
+        std::error_code missing;
+        if (place == own || std::filesystem::equivalent(place, own, missing))
+        {
+            throw ConfigError(option,
+                              Quoted(path) + " is where results are kept",
+                              "another file than the database " + Quoted(database) +
+                                  " and those that SQLite keeps beside it",
+                              "nothing has run; give another file, or another --db");
+        }
+    }
+}
 
 void
 ExpectOutput(const std::string& path, const std::string& input, const std::string& option)

@@ -17,8 +17,7 @@ namespace scaleacross
  * @param option that names the file, for messages
  *
  * Throws ConfigError (where = the option) if it cannot be written there, is the input or called
- * "-", RunError
- * if writing fails on the way, as on a full disk; neither leaves anything behind.
+ * "-", RunError if writing fails on the way, as on a full disk; neither leaves anything behind.
  */
 void WriteOutput(const std::string& path,
                  const std::string& text,
@@ -28,6 +27,12 @@ void WriteOutput(const std::string& path,
 /// What WriteOutput() would refuse, found out before a long run: throws ConfigError where the file
 /// is the input, is called "-" or stands in no folder that can be written to.
 void ExpectOutput(const std::string& path, const std::string& input, const std::string& option);
+
+/// Throws ConfigError where the file would be the database, which need not be there yet, by any way
+/// to it, or one of those that SQLite writes beside it.
+void ExpectBesideDatabase(const std::string& path,
+                          const std::string& database,
+                          const std::string& option);
 
 /// Hands over what has been printed. Throws RunError if it has not arrived, as on a full disk.
 void FlushOutput();

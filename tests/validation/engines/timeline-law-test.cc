@@ -118,6 +118,11 @@ ExpectFilled(const RankTimeline& rank)
         EXPECT_LE(rank.begin, arrival.arrived);
         EXPECT_LE(arrival.posted, arrival.arrived);
         EXPECT_LT(arrival.arrived, rank.end);
+        if (arrival.run != RankArrival::kNoRun)
+        {
+            ASSERT_LT(arrival.run, rank.record.runs.size());
+            EXPECT_LE(arrival.arrived, rank.record.runs[arrival.run].begin);
+        }
     }
 }
 

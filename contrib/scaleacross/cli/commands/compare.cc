@@ -456,7 +456,7 @@ Compare(const CompareOptions& options)
     if (!options.csv.empty())
     {
         ExpectOutput(options.csv, common.study, "--csv");
-        ExpectOutput(options.csv, DatabasePathOf(common, points.front().study), "--csv");
+        ExpectBesideDatabase(options.csv, DatabasePathOf(common, points.front().study), "--csv");
     }
     return WithDatabase(common, points.front().study, [&](Database& database) {
         return CompareWith(options, axes, points, engines, database);

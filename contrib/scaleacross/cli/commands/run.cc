@@ -203,7 +203,7 @@ Run(const RunCommand& options)
         ExpectOutput(options.trace, SourceOf(options.common), "--trace");
         if (!options.noStore)
         {
-            ExpectOutput(options.trace, DatabasePathOf(options.common, study), "--trace");
+            ExpectBesideDatabase(options.trace, DatabasePathOf(options.common, study), "--trace");
         }
         run.timeline = TracedOf(options, study.scenario);
     }

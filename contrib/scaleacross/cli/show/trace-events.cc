@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <fmt/core.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -40,11 +43,23 @@ constexpr std::array<const char*, kActions> kActionNames = {"forward",
                                                             "optimizer",
                                                             "forward and backward"};
 
-/// Microseconds. A double has all picoseconds of two hours.
-double
-Us(Duration time)
+/// Whole nanoseconds up to a time, which readers of the format count in. Domain: time >= 0.
+int64_t
+Ns(Duration time)
 {
-    return static_cast<double>(time.Ps()) / 1e6;
+    return time.Ps() / 1000;
+}
+
+/// Microseconds that are these nanoseconds again whether a reader rounds or cuts off.
+double
+Us(int64_t ns)
+{
+    double us = static_cast<double>(ns) / 1e3;
+    while (static_cast<int64_t>(us * 1e3) < ns)
+    {
+        us = std::nextafter(us, std::numeric_limits<double>::infinity());
+    }
+    return us;
 }
 
 class Writer
@@ -69,6 +84,11 @@ class Writer
             Collectives(process);
             Arrivals(process);
         }
+        // Readers bind an arrow to the slices that they have seen.
+        for (uint32_t process = 0; process < m_timeline.ranks.size(); process++)
+        {
+            Arrows(process);
+        }
         Network();
         return {{"traceEvents", std::move(m_events)},
                 {"displayTimeUnit", "ns"},
@@ -83,7 +103,8 @@ class Writer
         return m_events.back();
     }
 
-    /// A stretch of time.
+    /// A stretch of time. Its ends are cut to nanoseconds, not its length, so that what follows
+    /// each other in a row does so to a reader as well; `args` have the picoseconds.
     Json& Slice(uint32_t process,
                 uint32_t row,
                 std::string name,
@@ -93,8 +114,9 @@ class Writer
     {
         Json& event = Add("X", process, row, std::move(name));
         event["cat"] = category;
-        event["ts"] = Us(begin);
-        event["dur"] = Us(end - begin);
+        event["ts"] = Us(Ns(begin));
+        event["dur"] = Us(Ns(end) - Ns(begin));
+        event["args"] = {{"begin_ps", begin.Ps()}, {"dur_ps", (end - begin).Ps()}};
         return event;
     }
 
@@ -129,17 +151,18 @@ class Writer
             std::string name = kActionNames[static_cast<size_t>(run.action)];
             name += of ? fmt::format(" {}", run.microbatch) : "";
             name += both ? fmt::format(" and {}", run.backMicrobatch) : "";
-            Json& event = Slice(process, kPasses, std::move(name), "pass", run.begin, run.end);
-            event["args"] = {{"iteration", run.iteration}};
+            Json& args =
+                Slice(process, kPasses, std::move(name), "pass", run.begin, run.end)["args"];
+            args["iteration"] = run.iteration;
             if (of)
             {
-                event["args"]["microbatch"] = run.microbatch;
-                event["args"]["chunk"] = run.chunk;
+                args["microbatch"] = run.microbatch;
+                args["chunk"] = run.chunk;
             }
             if (both)
             {
-                event["args"]["back_microbatch"] = run.backMicrobatch;
-                event["args"]["back_chunk"] = run.backChunk;
+                args["back_microbatch"] = run.backMicrobatch;
+                args["back_chunk"] = run.backChunk;
             }
         }
     }
@@ -172,71 +195,87 @@ class Writer
                 NameRow(process, kFirstStream + stream, kStreamNames[stream]);
             }
             const CollectiveName& name = m_timeline.collectives[one.collective];
-            Slice(process,
-                  kFirstStream + stream,
-                  ToString(name.comm) + " " + name.name,
-                  "collective",
-                  one.begin,
-                  one.end)["args"] = {{"algorithm", name.algorithm},
-                                      {"collective", one.collective}};
+            Json& args = Slice(process,
+                               kFirstStream + stream,
+                               ToString(name.comm) + " " + name.name,
+                               "collective",
+                               one.begin,
+                               one.end)["args"];
+            args["algorithm"] = name.algorithm;
+            args["collective"] = one.collective;
         }
     }
 
-    /// Messages to a rank, and arrows from the pass that sent each, if its rank is here.
+    /// Messages to a rank, from the beginning of the clock at the earliest.
     void Arrivals(uint32_t process)
     {
         for (const RankArrival& arrival : m_timeline.ranks[process].record.arrivals)
         {
             const uint64_t id = m_messages++;
-            const std::string name = fmt::format("pp message {}", arrival.message);
-            // From the beginning of the clock at the earliest.
             const Duration from = std::max(arrival.posted, Duration());
             for (const bool begins : {true, false})
             {
-                Json& event = Add(begins ? "b" : "e", process, kPasses, name);
+                Json& event = Add(begins ? "b" : "e", process, kPasses, NameOf(arrival));
                 event["cat"] = "message";
                 event["id"] = id;
-                event["ts"] = Us(begins ? from : arrival.arrived);
+                event["ts"] = Us(Ns(begins ? from : arrival.arrived));
                 if (begins)
                 {
                     event["args"] = {{"message", arrival.message},
                                      {"from_rank", arrival.from},
-                                     {"posted", Us(arrival.posted)}};
+                                     {"posted_ps", arrival.posted.Ps()},
+                                     {"arrived_ps", arrival.arrived.Ps()}};
                 }
             }
-            const auto sender = ProcessOf(arrival.from);
-            const std::optional<Duration> leaves =
-                sender == m_timeline.ranks.size()
-                    ? std::nullopt
-                    : LastOf(m_timeline.ranks[sender], arrival.posted);
-            if (!leaves)
-            {
-                continue;
-            }
-            Json& out = Add("s", static_cast<uint32_t>(sender), kPasses, name);
-            out["cat"] = "arrow";
-            out["id"] = id;
-            out["ts"] = Us(*leaves);
-            Json& to = Add("f", process, kPasses, name); // at the pass that begins next
-            to["cat"] = "arrow";
-            to["id"] = id;
-            to["ts"] = Us(arrival.arrived);
         }
     }
 
-    /// An arrow sets out from within a slice: the last moment of a rank's last pass up to `now`.
-    /// Nothing if that pass is not here, as it was before the measured iterations.
-    static std::optional<Duration> LastOf(const RankTimeline& rank, Duration now)
+    /// An arrow for each message of which the pass that sent it and the pass that it is for are
+    /// here: from the last nanosecond within the first to the beginning of the second.
+    void Arrows(uint32_t process)
+    {
+        const RankRecord& record = m_timeline.ranks[process].record;
+        for (const RankArrival& arrival : record.arrivals)
+        {
+            const size_t sender = ProcessOf(arrival.from);
+            const RankRun* sent = sender == m_timeline.ranks.size()
+                                      ? nullptr
+                                      : LastOf(m_timeline.ranks[sender], arrival.posted);
+            if (sent == nullptr || arrival.run == RankArrival::kNoRun ||
+                Ns(sent->end) == Ns(sent->begin))
+            {
+                continue;
+            }
+            Arrow("s", static_cast<uint32_t>(sender), arrival, Ns(sent->end) - 1);
+            Json& to = Arrow("f", process, arrival, Ns(record.runs[arrival.run].begin));
+            to["bp"] = "e"; // bound to the slice that encloses it, not to the next
+            m_arrows++;
+        }
+    }
+
+    Json& Arrow(const char* phase, uint32_t process, const RankArrival& arrival, int64_t ns)
+    {
+        Json& event = Add(phase, process, kPasses, NameOf(arrival));
+        event["cat"] = "arrow";
+        event["id"] = m_arrows;
+        event["ts"] = Us(ns);
+        return event;
+    }
+
+    static std::string NameOf(const RankArrival& arrival)
+    {
+        return fmt::format("pp message {}", arrival.message);
+    }
+
+    /// A rank's last pass that began before `now`, which has sent what was posted then. Null if it
+    /// is not here, as it was before the measured iterations.
+    static const RankRun* LastOf(const RankTimeline& rank, Duration now)
     {
         const std::vector<RankRun>& runs = rank.record.runs;
-        const auto after = std::find_if(runs.rbegin(), runs.rend(), [&](const RankRun& run) {
-            return run.begin < std::min(now, run.end);
+        const auto last = std::find_if(runs.rbegin(), runs.rend(), [&](const RankRun& run) {
+            return run.begin < now;
         });
-        if (after == runs.rend())
-        {
-            return std::nullopt;
-        }
-        return std::min(now, after->end) - Duration::Picoseconds(1);
+        return last == runs.rend() ? nullptr : &*last;
     }
 
     /// A counter for each figure of the network, in a process of their own below the ranks.
@@ -276,7 +315,7 @@ class Writer
         static constexpr std::array<const char*, 3> kinds = {"busy", "count", "bytes"};
         Json& event = Add("C", process, 0, one.name);
         event["cat"] = "network";
-        event["ts"] = Us(at);
+        event["ts"] = Us(Ns(std::max(at, Duration()))); // its step may have begun before
         event["args"] = {{kinds[static_cast<size_t>(one.kind)], value}};
     }
 
@@ -300,8 +339,8 @@ class Writer
             processes.push_back({{"rank", rank.rank},
                                  {"stage", rank.stage},
                                  {"ranks", rank.ranks},
-                                 {"begin", Us(rank.begin)},
-                                 {"end", Us(rank.end)}});
+                                 {"begin_ps", rank.begin.Ps()},
+                                 {"end_ps", rank.end.Ps()}});
         }
         return {{"study", m_study},
                 {"whole", m_timeline.IsWhole()},
@@ -316,6 +355,7 @@ class Writer
     RankLayout m_layout;
     Json m_events = Json::array();
     uint64_t m_messages{0};
+    uint64_t m_arrows{0};
 };
 
 } // namespace

@@ -133,9 +133,8 @@ Evaluator::HandleNext(uint32_t c)
         state.jumping = false;
         break;
     case Blocked::Message: {
-        const size_t slot = Slot(c, state.waitFor);
-        TakeLetter(c, *m_mail.Front(slot), state.blockedSince);
-        m_mail.Take(slot);
+        TakeLetter(c, *m_mail.Front(Slot(c, state.waitFor)), state.blockedSince);
+        Take(c, state.waitFor);
         state.pc++;
         break;
     }

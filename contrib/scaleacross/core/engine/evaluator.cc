@@ -199,8 +199,19 @@ Evaluator::Receive(uint32_t c, const Op& op)
         state.blockedSince = m_now;
         return false;
     }
-    m_mail.Take(slot);
+    Take(c, op.index);
     return true;
+}
+
+/// The first of the letters of a message leaves the mail for its pass.
+void
+Evaluator::Take(uint32_t c, uint32_t message)
+{
+    m_mail.Take(Slot(c, message));
+    if (!m_records.empty())
+    {
+        m_records[c].Receive(message);
+    }
 }
 
 /// Accounts for the wait for a message from `since` to m_now.

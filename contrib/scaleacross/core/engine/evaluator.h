@@ -48,6 +48,7 @@ class Evaluator
     void TakeShortcuts(const ResourceUse& use);
     void Advance(uint32_t c);
     bool Receive(uint32_t c, const Op& op);
+    void Take(uint32_t c, uint32_t message);
     void TakeLetter(uint32_t c, const Letter& letter, Duration since);
     bool Compute(uint32_t c, Duration work);
     void ChangePace(uint32_t c);

@@ -90,12 +90,19 @@ Timeline::Add(const RankTimeline& rank, const RankRecord& record, uint32_t first
         }
     }
     own.runs.clear();
+    uint32_t before = 0;
     for (const RankRun& run : record.runs)
     {
+        before += run.iteration < first ? 1 : 0;
         if (run.iteration >= first && run.iteration - first < count)
         {
             own.runs.push_back(run);
         }
+    }
+    for (RankArrival& arrival : own.arrivals)
+    {
+        const bool here = arrival.run >= before && arrival.run - before < own.runs.size();
+        arrival.run = here ? arrival.run - before : RankArrival::kNoRun;
     }
     ranks.push_back(std::move(added));
 }

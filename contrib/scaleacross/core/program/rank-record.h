@@ -59,6 +59,11 @@ struct RankArrival
     Rank from{0};
     Duration posted;
     Duration arrived;
+    /// In RankRecord::runs: the pass that it is received for, the next one to run then; kNoRun: it
+    /// has not been received, or that pass is not recorded.
+    uint32_t run{kNoRun};
+
+    static constexpr uint32_t kNoRun = UINT32_MAX;
 };
 
 /// What a rank has done, on the clock of its run. Each list is in the order of its ends, but for
@@ -69,6 +74,24 @@ struct RankRecord
     std::vector<RankRun> runs;
     std::vector<RankCollective> collectives;
     std::vector<RankArrival> arrivals;
+    size_t received{0}; //!< arrivals before this one have been received
+
+    /// The rank takes a message that has arrived, the first of that number which it has not taken.
+    void Receive(uint32_t message)
+    {
+        for (size_t i = received; i < arrivals.size(); i++)
+        {
+            if (arrivals[i].message == message && arrivals[i].run == RankArrival::kNoRun)
+            {
+                arrivals[i].run = static_cast<uint32_t>(runs.size());
+                break;
+            }
+        }
+        while (received < arrivals.size() && arrivals[received].run != RankArrival::kNoRun)
+        {
+            received++;
+        }
+    }
 
     /// Domain: begin <= end. What takes no time is no spell.
     void Spend(Occupation occupation, CommClass comm, Duration begin, Duration end)

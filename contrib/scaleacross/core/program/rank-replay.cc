@@ -154,6 +154,10 @@ RankReplay::Advance()
                 m_blockedSincePs = NowPs();
                 return;
             }
+            if (m_record)
+            {
+                m_record->Receive(op.index);
+            }
             pc++;
             break;
         case OpKind::Collective:
