@@ -50,6 +50,20 @@ AttributeName(const TypeId& type, const std::string& attribute)
     }
 }
 
+void
+ExpectNoSwitches(const FabricHelper& fabric, const std::string& caller)
+{
+    if (!fabric.Wires().empty())
+    {
+        throw scaleacross::ConfigError(caller,
+                                       "the fabric has " +
+                                           std::to_string(fabric.Switches().size()) +
+                                           " switches, which keep what they were made with",
+                                       "a fabric without wires",
+                                       "call it before switches and buildings are made");
+    }
+}
+
 AttributeSetter::AttributeSetter(FabricHelper& fabric, const std::set<std::string>& chosen)
     : m_fabric(fabric),
       m_chosen(chosen)

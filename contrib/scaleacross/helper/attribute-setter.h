@@ -20,6 +20,10 @@ class FabricHelper;
 /// declares it, which may be one that `type` is derived from. Empty if there is none.
 std::string AttributeName(const TypeId& type, const std::string& attribute);
 
+/// Throws ConfigError (where = `caller`) if a fabric is wired: its switches keep what they were
+/// made with.
+void ExpectNoSwitches(const FabricHelper& fabric, const std::string& caller);
+
 /// Sets attributes of what a fabric creates from now on, save those that somebody has chosen
 /// ("ns3::Type::Attribute").
 class AttributeSetter

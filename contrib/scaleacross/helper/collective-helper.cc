@@ -170,6 +170,7 @@ CollectiveHelper::Install(FabricHelper& fabric,
                           "two or more, each of them once",
                           "");
     }
+    nics.GetNodes(); // throws if one has none
     scenario.jobs.emplace_back();
     scenario.Job().collective = m_spec;
     LoweringRules rules(m_algorithm);
@@ -201,7 +202,7 @@ CollectiveHelper::Install(FabricHelper& fabric,
     {
         const auto member = CreateObject<CollectiveApplication>();
         member->SetMember(group, i);
-        nics.Get(i)->GetNode()->AddApplication(member);
+        nics.GetNode(i)->AddApplication(member);
         members.Add(member);
     }
     return members;

@@ -39,6 +39,7 @@ UseControl(FabricHelper& fabric, CongestionControl control, const std::set<std::
     }
     if (control->marking)
     {
+        ExpectNoSwitches(fabric, "UseControl");
         set.Mark(*control->marking);
     }
 }

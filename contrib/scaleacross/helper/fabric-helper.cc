@@ -233,6 +233,7 @@ FabricHelper::AddNic(Ptr<Node> host)
         nic->AggregateObject(m_admissionFactory.Create<ReceiverAdmission>());
     }
     m_nics.push_back(nic);
+    m_ownNics.insert(nic);
     if (m_routed)
     {
         m_unrouted.push_back(nic);
@@ -319,6 +320,13 @@ FabricHelper::CheckEnds(const Ptr<RdmaNic>& from,
     for (const Ptr<RdmaNic>& nic : {from, to})
     {
         Need(nic, "FabricHelper::CreateConnection", "NIC", "give two of Nics()");
+        if (m_ownNics.count(nic) == 0)
+        {
+            throw ConfigError("FabricHelper::CreateConnection",
+                              nic->Describe() + " is of another fabric",
+                              "NICs of this FabricHelper",
+                              "give two of Nics()");
+        }
         if (std::find(m_unrouted.begin(), m_unrouted.end(), nic) != m_unrouted.end())
         {
             throw ConfigError("FabricHelper::CreateConnection",

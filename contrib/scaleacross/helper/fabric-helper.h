@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -214,6 +215,7 @@ class FabricHelper
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_nicAttributes;
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_connectionAttributes;
     std::vector<Ptr<RdmaNic>> m_nics;
+    std::set<Ptr<RdmaNic>> m_ownNics;     //!< the same
     std::vector<Ptr<RdmaNic>> m_unrouted; //!< added since InstallRoutes
     std::vector<Ptr<FabricSwitch>> m_switches;
     std::vector<Ptr<FabricWire>> m_wires;

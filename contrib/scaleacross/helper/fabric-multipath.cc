@@ -37,6 +37,7 @@ MarkFor(const scaleacross::Marking& marking, const FabricHelper& fabric, Attribu
 void
 UseMultipath(FabricHelper& fabric, Multipath multipath, const std::set<std::string>& chosen)
 {
+    ExpectNoSwitches(fabric, "UseMultipath");
     AttributeSetter set(fabric, chosen);
     set.Switch("PathSelector", TypeIdValue(TypeId::LookupByName(multipath->selector)));
     fabric.SetRouteWeights(multipath->weightedRoutes ? scaleacross::RouteWeights::Capacity

@@ -110,16 +110,31 @@ RdmaNicContainer::GetDevices() const
     return devices;
 }
 
+Ptr<Node>
+RdmaNicContainer::GetNode(uint32_t i) const
+{
+    const Ptr<Node> node = Get(i)->GetNode();
+    if (!node)
+    {
+        throw ConfigError("RdmaNicContainer::GetNode",
+                          "NIC " + std::to_string(i) + " has no node",
+                          "NICs that FabricHelper::AddNic has made, before Simulator::Destroy",
+                          "build the fabric again after Simulator::Destroy");
+    }
+    return node;
+}
+
 NodeContainer
 RdmaNicContainer::GetNodes() const
 {
     NodeContainer nodes;
     std::set<uint32_t> seen;
-    for (const Ptr<RdmaNic>& nic : m_nics)
+    for (uint32_t i = 0; i < GetN(); i++)
     {
-        if (seen.insert(nic->GetNode()->GetId()).second)
+        const Ptr<Node> node = GetNode(i);
+        if (seen.insert(node->GetId()).second)
         {
-            nodes.Add(nic->GetNode());
+            nodes.Add(node);
         }
     }
     return nodes;

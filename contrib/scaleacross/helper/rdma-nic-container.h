@@ -58,7 +58,9 @@ class RdmaNicContainer
 
     /// The same NICs, for helpers of ns-3.
     NetDeviceContainer GetDevices() const;
-    /// Their nodes, each once, in the order of their first NIC.
+    /// The node of NIC i. Throws ConfigError if it has none, as after Simulator::Destroy.
+    Ptr<Node> GetNode(uint32_t i) const;
+    /// Their nodes, each once, in the order of their first NIC; errors as of GetNode.
     NodeContainer GetNodes() const;
 
   private:

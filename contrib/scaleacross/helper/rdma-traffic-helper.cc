@@ -61,6 +61,7 @@ RdmaTrafficHelper::Install(FabricHelper& fabric,
     {
         attributes.connection.Set("Label", StringValue("background"));
     }
+    from.GetNodes(); // throws if one has none
     ApplicationContainer sources;
     for (const Ptr<RdmaNic>& nic : from)
     {

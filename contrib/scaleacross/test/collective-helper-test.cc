@@ -6,6 +6,11 @@
 #include "ns3/collective-application.h"
 #include "ns3/collective-helper.h"
 #include "ns3/fabric-building-helper.h"
+#include "ns3/fabric-control.h"
+#include "ns3/fabric-multipath.h"
+#include "ns3/node.h"
+#include "ns3/rdma-traffic-application.h"
+#include "ns3/rdma-traffic-helper.h"
 
 #include <cstdint>
 #include <string>
@@ -196,6 +201,31 @@ class BuildingsTest : public TestCase
     }
 };
 
+/// The others wait for a member that is disposed of before it began, and the run ends.
+class LostMemberTest : public TestCase
+{
+  public:
+    LostMemberTest()
+        : TestCase("A member that is gone leaves the others waiting")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        BuildStar(fabric, 3, "100Gbps", MicroSeconds(1));
+        const ApplicationContainer members =
+            CollectiveHelper("all_reduce", 3000).Install(fabric, RdmaNicContainer(fabric.Nics()));
+        members.Get(0)->Dispose();
+        Simulator::Run();
+        const auto waiting = DynamicCast<CollectiveApplication>(members.Get(1));
+        NS_TEST_ASSERT_MSG_EQ(waiting->GetGroup()->GetCompleted(), 0, "not complete");
+        NS_TEST_ASSERT_MSG_NE(waiting->DescribeWait(), "nothing", "it waits");
+        Simulator::Destroy();
+    }
+};
+
 /// What helpers refuse, by the place that the message names.
 class RefusalTest : public TestCase
 {
@@ -258,7 +288,31 @@ class RefusalTest : public TestCase
         Refuses("FabricBuildingHelper::AddSpan",
                 [&] { buildings.AddSpan(0, 1, DataRate("1Gbps"), MicroSeconds(1)); });
         Refuses("FabricBuildingHelper::Install", [&] { buildings.Install(fabric); });
+        FabricHelper other;
+        BuildStar(other, 3, "100Gbps", MicroSeconds(1));
+        Refuses("FabricHelper::CreateConnection",
+                [&] { fabric.CreateConnection(other.Nics()[0], other.Nics()[1]); });
+        Refuses("UseMultipath", [&] { UseMultipath(fabric, scaleacross::Multipath("ecmp")); });
+        Refuses("UseControl", [&] { UseControl(fabric, scaleacross::CongestionControl("dcqcn")); });
+        const Ptr<Node> host = CreateObject<Node>();
+        const Ptr<CollectiveApplication> noRank = CreateObject<CollectiveApplication>();
+        host->AddApplication(noRank);
+        Refuses("TrainingApplication", [&] { noRank->GetTimes(); });
+        Refuses("TrainingApplication", [&] { noRank->DescribeWait(); });
+        Refuses("TrainingApplication", [] { Simulator::Run(); });
         Simulator::Destroy();
+        const Ptr<Node> second = CreateObject<Node>();
+        second->AddApplication(CreateObject<RdmaTrafficApplication>());
+        Refuses("RdmaTrafficApplication", [] { Simulator::Run(); });
+        Simulator::Destroy();
+        // The fabric's nodes are gone.
+        Refuses("RdmaNicContainer::GetNode", [&] { RdmaNicContainer(fabric.Nics()).GetNodes(); });
+        Refuses("RdmaNicContainer::GetNode", [&] {
+            CollectiveHelper("all_reduce", 1).Install(fabric, RdmaNicContainer(fabric.Nics()));
+        });
+        Refuses("RdmaNicContainer::GetNode", [&] {
+            RdmaTrafficHelper("hadoop", 0.5).Install(fabric, RdmaNicContainer(fabric.Nics()));
+        });
     }
 };
 
@@ -272,6 +326,7 @@ class CollectiveHelperSuite : public TestSuite
         AddTestCase(new AllToAllTest);
         AddTestCase(new InstallTest);
         AddTestCase(new BuildingsTest);
+        AddTestCase(new LostMemberTest);
         AddTestCase(new RefusalTest);
     }
 };

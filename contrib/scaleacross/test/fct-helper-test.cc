@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -261,6 +262,7 @@ class FlowSizesTest : public TestCase
                                  "bytes,cumulative_probability\n0,0\n100,0\n200,1\n",
                                  "bytes,cumulative_probability\n0,0\n10,0.5\n20,0.5\n30,1\n",
                                  "bytes,cumulative_probability\n0,0\nx,1\n",
+                                 "bytes,cumulative_probability\n0,0\n1e16,1\n",
                                  "size,p\n0,0\n1,1\n"})
         {
             bool refused = false;
@@ -362,6 +364,49 @@ class FailedFlowsTest : public TestCase
     }
 };
 
+/// A helper that is gone before the run notes on; a source that is stopped before it starts is
+/// still, and one that is stopped holds up no end.
+class ScopeTest : public TestCase
+{
+  public:
+    ScopeTest()
+        : TestCase("Scopes and orders of calls")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::string file = CreateTempDirFilename("scope.csv");
+        auto built = std::make_unique<FabricHelper>();
+        FabricHelper& fabric = *built;
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        {
+            FabricFctHelper fct(fabric);
+            fct.Enable(file);
+        }
+        fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1])->Send(Bytes(1000), 7);
+        RdmaTrafficHelper helper("hadoop", 1e-9); // a flow in more than an hour
+        helper.Install(fabric, fabric.Nics()).Stop(MicroSeconds(10));
+        RdmaTrafficHelper busy("hadoop", 0.5);
+        ApplicationContainer early = busy.Install(fabric, fabric.Nics());
+        early.Stop(MicroSeconds(1));
+        early.Start(MicroSeconds(2));
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_LT(Simulator::Now(), MilliSeconds(1), "the end of the message");
+        Simulator::Destroy();
+        built.reset();
+        std::ifstream in(file);
+        std::string line;
+        int rows = 0;
+        while (std::getline(in, line))
+        {
+            rows++;
+        }
+        NS_TEST_ASSERT_MSG_EQ(rows, 3, "a comment, the columns, a row");
+    }
+};
+
 /// A sink may add others, of any number, which see the connections after that one.
 class AddedSinksTest : public TestCase
 {
@@ -403,6 +448,7 @@ class FctHelperSuite : public TestSuite
         AddTestCase(new FlowSizesTest);
         AddTestCase(new FailedFlowsTest);
         AddTestCase(new AddedSinksTest);
+        AddTestCase(new ScopeTest);
         AddTestCase(new TrafficTest);
     }
 };

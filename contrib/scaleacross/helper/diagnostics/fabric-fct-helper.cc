@@ -123,7 +123,10 @@ FabricFctHelper::FabricFctHelper(FabricHelper& fabric)
 
 FabricFctHelper::~FabricFctHelper()
 {
-    Close();
+    if (m_book)
+    {
+        m_book->file.flush(); // connections write on
+    }
 }
 
 void

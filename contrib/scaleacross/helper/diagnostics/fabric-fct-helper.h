@@ -43,7 +43,7 @@ class FabricFctHelper
 
     /**
      * Notes all messages from now on, of connections there are and of those that come. The file is
-     * complete when this helper is gone, or after Close.
+     * complete after Close, or when this helper and the fabric are gone.
      *
      * Throws ConfigError if the file cannot be written, after which it may be called again, and if
      * called twice.

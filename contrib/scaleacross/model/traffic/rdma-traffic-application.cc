@@ -2,6 +2,8 @@
 
 #include "rdma-traffic-application.h"
 
+#include "core/base/errors.h"
+
 #include "ns3/log.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
@@ -89,7 +91,8 @@ RdmaTrafficApplication::AssignStreams(int64_t stream)
 void
 RdmaTrafficApplication::DoDispose()
 {
-    m_next.Cancel();
+    m_next.Remove();
+    m_disposed = true;
     m_make = nullptr;
     m_interval = nullptr;
     m_size = nullptr;
@@ -100,13 +103,28 @@ RdmaTrafficApplication::DoDispose()
 void
 RdmaTrafficApplication::StartApplication()
 {
-    ScheduleNext();
+    if (m_disposed)
+    {
+        return; // a node starts what it was given
+    }
+    if (!m_make || !m_interval || !m_size)
+    {
+        throw scaleacross::ConfigError("RdmaTrafficApplication",
+                                       "it has no destinations, intervals or sizes",
+                                       "applications with all three set",
+                                       "RdmaTrafficHelper installs them");
+    }
+    // One that has been stopped before it starts would go on for ever.
+    if (m_stopTime.IsZero() || Simulator::Now() < m_stopTime)
+    {
+        ScheduleNext();
+    }
 }
 
 void
 RdmaTrafficApplication::StopApplication()
 {
-    m_next.Cancel();
+    m_next.Remove(); // a cancelled event would hold up the end of the simulation
 }
 
 void

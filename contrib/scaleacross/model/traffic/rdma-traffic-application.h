@@ -65,6 +65,7 @@ class RdmaTrafficApplication : public Application
     uint32_t m_destinations{0};
     ConnectionMaker m_make;
     uint64_t m_maxFlows{0};
+    bool m_disposed{false};
     uint64_t m_flows{0};
     uint64_t m_bytes{0};
     std::shared_ptr<uint64_t> m_failed; //!< connections share it

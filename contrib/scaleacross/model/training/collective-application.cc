@@ -34,6 +34,7 @@ void
 CollectiveApplication::SetMember(Ptr<CollectiveGroup> group, uint32_t member)
 {
     m_group = group;
+    m_group->Join();
     SetRank(&group->GetGraph(), member, group->GetTransport());
     SetIterations(group->GetRepetitions());
     TraceConnectWithoutContext("Iteration", MakeCallback(&CollectiveApplication::Began, this));
@@ -76,7 +77,7 @@ CollectiveApplication::DoDispose()
     TrainingApplication::DoDispose(); // lets go of the steps, which are the group's
     if (m_group)
     {
-        m_group->Dispose();
+        m_group->Leave();
         m_group = nullptr;
     }
 }

@@ -72,6 +72,21 @@ CollectiveGroup::GetCompleted() const
 }
 
 void
+CollectiveGroup::Join()
+{
+    m_members++;
+}
+
+void
+CollectiveGroup::Leave()
+{
+    if (--m_members == 0)
+    {
+        Dispose();
+    }
+}
+
+void
 CollectiveGroup::Begin(uint32_t repetition)
 {
     if (m_begins.at(repetition)++ == 0)

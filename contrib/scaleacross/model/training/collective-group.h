@@ -42,7 +42,9 @@ class CollectiveGroup : public Object
     /// Repetitions that all members have completed.
     uint32_t GetCompleted() const;
 
-    /// For members.
+    /// For members. The group is disposed of when the last that has joined leaves.
+    void Join();
+    void Leave();
     void Begin(uint32_t repetition);
     void End(uint32_t repetition);
 
@@ -56,6 +58,7 @@ class CollectiveGroup : public Object
     std::vector<uint32_t> m_begins; //!< members that have begun it
     std::vector<uint32_t> m_ends;   //!< members that are through with it
     uint32_t m_completed{0};
+    uint32_t m_members{0}; //!< that have joined and not left
     TracedCallback<uint32_t, Time> m_completedTrace;
 };
 

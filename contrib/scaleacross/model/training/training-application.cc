@@ -2,6 +2,8 @@
 
 #include "training-application.h"
 
+#include "core/base/errors.h"
+
 #include "ns3/log.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
@@ -52,6 +54,19 @@ TrainingApplication::SetRank(const TaskGraph* graph, Rank rank, Ptr<RankTranspor
     m_transport->SetDelivery(m_rank, MakeCallback(&TrainingApplication::Delivered, this));
 }
 
+scaleacross::RankReplay&
+TrainingApplication::Replay() const
+{
+    if (!m_replay)
+    {
+        throw scaleacross::ConfigError("TrainingApplication",
+                                       "it is no rank of a job",
+                                       "applications after SetRank and before their disposal",
+                                       "a helper installs them, such as CollectiveHelper");
+    }
+    return *m_replay;
+}
+
 void
 TrainingApplication::SetClock(Ptr<JobClock> clock)
 {
@@ -67,37 +82,38 @@ TrainingApplication::SetIterationCallback(IterationCallback callback)
 void
 TrainingApplication::SetIterations(uint32_t iterations)
 {
-    m_replay->SetIterations(iterations);
+    Replay().SetIterations(iterations);
 }
 
 void
 TrainingApplication::Record()
 {
-    m_replay->Record();
+    Replay().Record();
 }
 
 RankTimes
 TrainingApplication::GetTimes() const
 {
-    return m_replay->Times();
+    return Replay().Times();
 }
 
 const RankRecord*
 TrainingApplication::GetRecord() const
 {
-    return m_replay->Recorded();
+    return Replay().Recorded();
 }
 
 std::string
 TrainingApplication::DescribeWait() const
 {
-    return m_replay->DescribeWait();
+    return Replay().DescribeWait();
 }
 
 void
 TrainingApplication::DoDispose()
 {
     m_compute.Cancel();
+    m_disposed = true;
     m_replay.reset();
     m_transport = nullptr;
     m_iterationCallback = IterationCallback();
@@ -107,8 +123,12 @@ TrainingApplication::DoDispose()
 void
 TrainingApplication::StartApplication()
 {
+    if (m_disposed)
+    {
+        return; // a node starts what it was given
+    }
     NS_LOG_INFO(Simulator::Now().As(Time::US) << " rank " << m_rank << " begins");
-    m_replay->Start();
+    Replay().Start();
 }
 
 void

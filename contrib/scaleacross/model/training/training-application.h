@@ -70,6 +70,8 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
     void StartApplication() override;
     void StopApplication() override;
     void Delivered(const scaleacross::RankMessage& message);
+    /// Throws ConfigError if SetRank has not been called, or after disposal.
+    scaleacross::RankReplay& Replay() const;
 
     // What the replay asks for.
     scaleacross::Duration Now() const override;
@@ -87,6 +89,7 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
     void Finished() override;
 
     std::unique_ptr<scaleacross::RankReplay> m_replay;
+    bool m_disposed{false};
     scaleacross::Rank m_rank{0};
     Ptr<RankTransport> m_transport;
     IterationCallback m_iterationCallback;

@@ -16,6 +16,9 @@ namespace
 
 constexpr const char* kColumns = "bytes,cumulative_probability";
 
+/// A petabyte: the mean time between flows on the slowest link stays within the clock's range.
+constexpr double kMost = 1e15;
+
 } // namespace
 
 FlowSizes
@@ -85,6 +88,10 @@ FlowSizes::Parse(const std::string& text, const std::string& place)
             refuse("'" + line + "' has the probability of the row before",
                    "a probability that grows from row to row",
                    "leave one of the two rows out, or give the later one slightly more");
+        }
+        if (point.bytes > kMost)
+        {
+            refuse("'" + line + "' has too many bytes", "up to 1e15 bytes, a petabyte");
         }
         sizes.m_points.push_back(point);
     }
