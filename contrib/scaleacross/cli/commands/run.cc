@@ -186,7 +186,7 @@ Exit
 Run(const RunCommand& options)
 {
     const Study study =
-        StudyOf(options.common, IsWorker() ? StudyScope::Scenario : StudyScope::Training);
+        StudyOf(options.common, IsWorker() ? StudyScope::Scenario : StudyScope::Replay);
     const std::shared_ptr<const Engine> engine =
         MakeEngine(options.engine, "--engine", StopFor(options.engine));
     RunOptions run = options.run;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FOREIGN_NODE_H
+#define SCALEACROSS_FOREIGN_NODE_H
+
+#include "core/base/units.h"
+#include "core/io/chakra-format.h"
+#include "core/program/rank-group.h"
+#include "core/spec/collective-spec.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What a node of a trace has its rank do.
+enum class ForeignKind : uint8_t
+{
+    Nothing, //!< it only stands between others: metadata, work of the CPU, or no work at all
+    Compute,
+    Send,
+    Receive,
+    Collective
+};
+
+/// A node of a trace, as engines can execute it.
+struct ForeignNode
+{
+    uint64_t id{0};
+    std::string name;
+    ForeignKind kind{ForeignKind::Nothing};
+    std::vector<uint64_t> after; //!< ids of what has to be over before
+    Duration duration;           //!< Compute; zero: by work
+    Flops work;                  //!< Compute
+    CollectiveOp op{CollectiveOp::AllReduce};
+    bool barrier{false};
+    std::string group; //!< Collective: a name, or empty for all ranks
+    Bytes input;       //!< Collective: of a member; Send, Receive: all
+    Rank peer{0};      //!< Send, Receive
+    int64_t tag{0};    //!< Send, Receive
+};
+
+/// Throws ConfigError (where = path) about a node.
+[[noreturn]] void FailAtNode(const std::string& path,
+                             uint64_t id,
+                             const std::string& name,
+                             const std::string& problem,
+                             const std::string& allowed,
+                             const std::string& remedy = "");
+
+/**
+ * Reads a node of a rank's trace. Attributes of ScaleAcross are not looked at, but for picoseconds
+ * of computing that are the node's microseconds when rounded.
+ *
+ * Throws ConfigError (where = path) for what no engine can do: a node that is invalid, of memory,
+ * or of a collective other than all-reduce, all-gather, reduce-scatter, all-to-all and barrier; a
+ * message without size or partner, or to the rank itself; communication on the CPU; and attributes
+ * that are missing or of another type.
+ */
+ForeignNode ReadForeignNode(const chakra::Node& node,
+                            Rank rank,
+                            uint32_t ranks,
+                            const std::string& path);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FOREIGN_NODE_H
