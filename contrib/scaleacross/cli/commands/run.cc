@@ -47,6 +47,14 @@ struct RunCommand
     RunOptions run;
 };
 
+/// What is run, in a line.
+std::string
+LabelOf(const Scenario& scenario, const Plan& plan)
+{
+    const auto& trace = scenario.Job().trace;
+    return trace ? "traces " + trace->files : Label(plan);
+}
+
 void
 Print(const RunCommand& options,
       const std::string& engine,
@@ -61,12 +69,19 @@ Print(const RunCommand& options,
     {
         Json json = ToJson(evaluation);
         json["engine"] = engine;
-        json["plan"] = ToJson(plan);
+        if (const auto& trace = scenario.Job().trace)
+        {
+            json["trace"] = trace->files;
+        }
+        else
+        {
+            json["plan"] = ToJson(plan);
+        }
         json["warnings"] = warnings;
         std::cout << json.dump(2) << "\n";
         return;
     }
-    std::cout << RunText(Label(plan), evaluation) << WarningText(warnings);
+    std::cout << RunText(LabelOf(scenario, plan), evaluation) << WarningText(warnings);
 }
 
 /// What became of a run, and whether a thread is still busy with it.

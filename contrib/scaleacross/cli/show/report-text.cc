@@ -44,10 +44,12 @@ ResourcesText(std::vector<ResourceReport> resources)
 std::string
 ReportText(const RunReport& report)
 {
+    // Of traces neither the model is known nor what it keeps.
+    const bool isOfModel = !report.memory.empty();
     std::string text =
-        fmt::format("{} per iteration, MFU {} ({} engine, {} measured after {} warm-up)\n",
+        fmt::format("{} per iteration{} ({} engine, {} measured after {} warm-up)\n",
                     ToString(report.iterationTime),
-                    PercentText(report.mfu),
+                    isOfModel ? ", MFU " + PercentText(report.mfu) : "",
                     report.engine,
                     report.iterations,
                     report.warmup);
@@ -56,8 +58,8 @@ ReportText(const RunReport& report)
                                               PercentText(report.bubbleFraction),
                                               ToString(report.exposedComm))
                                 : "";
-    text += fmt::format("memory {}, {} across buildings\n\n",
-                        ToString(report.memoryMax),
+    text += isOfModel ? fmt::format("memory {}, ", ToString(report.memoryMax)) : "";
+    text += fmt::format("{} across buildings\n\n",
                         ToString(report.crossBuildingBytes));
     Table table(
         {{"class", Table::Align::Left}, {"busy"}, {"exposed"}, {"bytes"}, {"across buildings"}});
