@@ -243,19 +243,21 @@ TEST_F(Chakra, ProcessGroupsAreFoundInAFileOrInMetadata)
     EXPECT_EQ(file.work->collectives.size(), 1U);
     EXPECT_EQ(file.work->collectives[0]->group, RankGroup({{2, 2}}));
     EXPECT_EQ(AllBytes(Run(AnalyticalEngine(), file, cluster)), Bytes(2 * 2 * 1000));
-    m_folder.Write(ChakraGroupsFile("t"), "{}");
     WireNode metadata(0, kMetadataNode, "## process_group:init ##");
     metadata.text += Bytestring(
         8,
         Bytestring(1,
                    R"(['[{"pg_name": "0", "ranks": []}, {"pg_name": "4", "ranks": [0, 1]}, )"
                    R"({"pg_name": "5", "ranks": [2, 3]}]'])"));
-    const TraceSpec torch = Read({text({metadata}, "4"),
-                                  text({metadata}, "4"),
-                                  text({metadata}, "5"),
-                                  text({metadata}, "0")},
+    // And a launch on the CPU, and all ranks by the name that PyTorch gives them.
+    const auto launch = WireNode(2, kCollNode, "c10d::allreduce_").Has("is_cpu_op", kBool, 1U);
+    const WireNode world = Collective(3, 0, 500, "0");
+    const TraceSpec torch = Read({text({metadata, launch, world}, "4"),
+                                  text({metadata, launch, world}, "4"),
+                                  text({metadata, launch, world}, "5"),
+                                  text({metadata, launch, world}, "5")},
                                  "{}");
-    EXPECT_EQ(torch.work->graph.ranks, 4U);
+    EXPECT_EQ(AllBytes(Run(AnalyticalEngine(), torch, cluster)), Bytes(2 * 2 * 1000 + 2 * 3 * 500));
 }
 
 TEST_F(Chakra, WhatCannotBeDoneIsRefusedByName)
@@ -271,13 +273,13 @@ TEST_F(Chakra, WhatCannotBeDoneIsRefusedByName)
 
     const std::vector<Case> cases = {
         {Everywhere(2, Trace({Collective(6, 5, 9)})),
-         {"t.0.et", "node 6 \"collective\"", "comm_type is 5", "BROADCAST", "ALL_REDUCE (0)"}},
+         {"t.0.et", "node 6 'collective'", "comm_type is 5", "BROADCAST", "ALL_REDUCE (0)"}},
         {Everywhere(2, Trace({Collective(6, 77, 9)})), {"comm_type is 77"}},
         {Everywhere(2, Trace({WireNode(2, kCollNode, "x").Has("comm_size", kInt64, 9U)})),
-         {"node 2 \"x\"", "it has no comm_type"}},
+         {"node 2 'x'", "it has no comm_type"}},
         {Everywhere(2, Trace({Collective(6, 0, 0)})), {"comm_size is 0"}},
-        {Everywhere(2, Trace({Collective(6, 0, 9, "3")})), {"process group", "\"3\"", "none"}},
-        {{Trace({send}), idle}, {"node 4 \"COMM_SEND_NODE\"", "it has no comm_dst"}},
+        {Everywhere(2, Trace({Collective(6, 0, 9, "3")})), {"process group", "'3'", "none"}},
+        {{Trace({send}), idle}, {"node 4 'COMM_SEND_NODE'", "it has no comm_dst"}},
         {{Trace({Message(1, true, 1, 8)}), idle}, {"it has no partner", "rank 1 has 0 receives"}},
         {{Trace({Message(1, false, 1, 8)}), idle}, {"it has no partner", "rank 1 has 0 sends"}},
         {{Trace({Message(1, true, 1, 8)}), Trace({Message(1, false, 0, 9)})},
@@ -291,15 +293,21 @@ TEST_F(Chakra, WhatCannotBeDoneIsRefusedByName)
         {{Trace({Compute(1, 1), Compute(1, 2)})}, {"node 1", "given twice"}},
         {{Trace({Compute(1, 1).After({8})})}, {"node 1", "waits for node 8, which is not there"}},
         {{Trace({Compute(1, 1).After({2}), Compute(2, 1).After({1})})},
-         {"wait for each other", "1 \"COMP_NODE\" waits for 2 \"COMP_NODE\""}},
+         {"wait for each other", "1 'COMP_NODE' waits for 2 'COMP_NODE'"}},
         {{Trace({Collective(1, 0, 8)}), idle}, {"rank 1 has 0 collectives"}},
         {{Trace({Collective(1, 0, 8)}), Trace({Collective(1, 2, 8)})},
          {"all_gather of 8 bytes", "all_reduce of 8 bytes"}},
         {{Trace({Message(1, false, 1, 8), Message(2, true, 1, 8).After({1})}),
           Trace({Message(1, false, 0, 8), Message(2, true, 0, 8).After({1})})},
-         {"ranks wait for each other", "node 1 \"receive\""}},
+         {"ranks wait for each other", "node 2 'send'", "node 1 'receive'"}},
         {{idle}, {"no rank computes or communicates anything"}},
-        {{Trace({Compute(1, 1).Has("is_cpu_op", std::string("no"))})}, {"is no whole number"}},
+        {{Trace({WireNode(1, kCompNode, "x").Has("is_cpu_op", std::string("no"))})},
+         {"is no whole number"}},
+        {Everywhere(2,
+                    Trace({WireNode(1, kCollNode, "x")
+                               .Has("is_cpu_op", kBool, 1U)
+                               .Has("comm_size", kInt64, 8U)})),
+         {"is_cpu_op is true"}},
     };
     for (const Case& one : cases)
     {

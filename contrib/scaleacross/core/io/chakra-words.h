@@ -21,6 +21,7 @@ constexpr const char* kDimensions = "involved_dim";  //!< list of bool, by dimen
 
 // Ours, from which a trace is read as the very task graph that it was made from.
 constexpr const char* kGraph = "scaleacross";     //!< of the file: string, JSON
+constexpr const char* kRank = "scaleacross.rank"; //!< of the file: uint32
 constexpr const char* kHash = "scaleacross.hash"; //!< of the file: string, HashOfChakra()
 /// String: "run", "wait" and "post_receive" of metadata nodes; "rest" of what follows the first
 /// node of a collective that takes several.

@@ -302,7 +302,9 @@ ChakraWriter::Trace(Rank rank) const
     chakra::GlobalMetadata metadata;
     metadata.set_version(g_version);
     AddAttribute(metadata, words::kGraph).set_string_val(m_graph);
-    AddAttribute(metadata, words::kHash).set_string_val(HashOfChakra(m_graph + nodes.Text()));
+    AddAttribute(metadata, words::kRank).set_uint32_val(rank);
+    AddAttribute(metadata, words::kHash)
+        .set_string_val(HashOfChakra(m_graph + std::to_string(rank) + nodes.Text()));
     std::string text;
     AppendChakra(metadata, text);
     return text + nodes.Text();

@@ -21,8 +21,6 @@ namespace
 
 using Json = nlohmann::json;
 
-constexpr size_t kMostBytes = 1U << 30;
-
 } // namespace
 
 std::optional<RankGroup>
@@ -80,7 +78,7 @@ ForeignGroups::ForeignGroups(const std::string& files, uint32_t ranks)
     }
     try
     {
-        const Json groups = Json::parse(ReadTextFile(path, kMostBytes));
+        const Json groups = Json::parse(ReadBinaryFile(path));
         for (const auto& [name, members] : groups.get<std::map<std::string, Json>>())
         {
             Put(name, members.get<std::vector<Rank>>(), path);

@@ -132,19 +132,28 @@ SizeOf(const Place& at)
     return Bytes(static_cast<uint64_t>(*size));
 }
 
-void
-ExpectOnGpu(const Place& at)
+/// Whether it is the call on the CPU that launches communication, whose kernel is another node.
+bool
+OnlyLaunches(const Place& at)
 {
-    if (IsOnCpu(at))
+    if (!IsOnCpu(at))
     {
-        at.Fail("it communicates and is_cpu_op is true", "communication of GPUs", "");
+        return false;
     }
+    if (FindAttribute(at.node, words::kCommSize) != nullptr)
+    {
+        at.Fail("it has a comm_size and is_cpu_op is true", "communication of GPUs");
+    }
+    return true;
 }
 
 void
 ReadMessage(const Place& at, bool sends, Rank rank, uint32_t ranks, ForeignNode& node)
 {
-    ExpectOnGpu(at);
+    if (OnlyLaunches(at))
+    {
+        return;
+    }
     const char* own = sends ? words::kCommSource : words::kCommDestination;
     const char* other = sends ? words::kCommDestination : words::kCommSource;
     const auto peer = WholeOf(at, other);
@@ -177,7 +186,10 @@ ReadCollective(const Place& at, ForeignNode& node)
     constexpr const char* allowed =
         "ALL_REDUCE (0), ALL_GATHER (2), ALL_TO_ALL (6), REDUCE_SCATTER (7), "
         "REDUCE_SCATTER_BLOCK (8) or BARRIER (9)";
-    ExpectOnGpu(at);
+    if (OnlyLaunches(at))
+    {
+        return;
+    }
     const auto type = WholeOf(at, words::kCommType);
     if (!type)
     {
@@ -207,7 +219,8 @@ ReadCollective(const Place& at, ForeignNode& node)
                     (known ? ", one of REDUCE, GATHER, SCATTER and BROADCAST, which no engine has"
                            : ""),
                 allowed,
-                "write it as one of those, or as sends and receives");
+                "write it as one of those (an all-gather of comm_size / n moves as many bytes as a "
+                "broadcast), or as sends and receives");
     }
     }
     if (const auto* dimensions = FindAttribute(at.node, words::kDimensions); dimensions != nullptr)

@@ -56,8 +56,8 @@ struct ForeignNode
  *
  * Throws ConfigError (where = path) for what no engine can do: a node that is invalid, of memory,
  * or of a collective other than all-reduce, all-gather, reduce-scatter, all-to-all and barrier; a
- * message without size or partner, or to the rank itself; communication on the CPU; and attributes
- * that are missing or of another type.
+ * message without size or partner, or to the rank itself; communication on the CPU, other than a
+ * launch, which has no size; and attributes that are missing or of another type.
  */
 ForeignNode ReadForeignNode(const chakra::Node& node,
                             Rank rank,

@@ -8,12 +8,11 @@
 #include "core/io/chakra-graph.h"
 #include "core/io/chakra-words.h"
 #include "core/io/foreign-trace.h"
+#include "core/io/text-file.h"
 #include "core/work/graph/trace-graph.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -78,21 +77,6 @@ CountRanks(const std::string& files)
     return static_cast<uint32_t>(ranks.size());
 }
 
-/// The content of a file that is no text.
-std::string
-ReadBinary(const std::string& path)
-{
-    std::error_code ignored;
-    std::ifstream file(path, std::ios::binary);
-    const bool regular = std::filesystem::is_regular_file(path, ignored);
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!regular || !file || file.bad())
-    {
-        throw ConfigError(path, "it cannot be read", "a file that may be read", "");
-    }
-    return text;
-}
-
 /// The first message of a file.
 chakra::GlobalMetadata
 MetadataOf(const std::string& text, const std::string& path)
@@ -126,6 +110,13 @@ GraphOf(const chakra::GlobalMetadata& metadata)
     return graph == nullptr ? "" : graph->string_val();
 }
 
+uint32_t
+RankOf(const chakra::GlobalMetadata& metadata)
+{
+    const chakra::AttributeProto* rank = FindAttribute(metadata, words::kRank);
+    return rank == nullptr ? 0 : rank->uint32_val();
+}
+
 /// Refuses a file of ours that somebody has written to.
 void
 ExpectUnchanged(const std::string& text,
@@ -136,7 +127,8 @@ ExpectUnchanged(const std::string& text,
     AppendChakra(metadata, first);
     const chakra::AttributeProto* hash = FindAttribute(metadata, words::kHash);
     if (hash == nullptr || text.compare(0, first.size(), first) != 0 ||
-        hash->string_val() != HashOfChakra(GraphOf(metadata) + text.substr(first.size())))
+        hash->string_val() != HashOfChakra(GraphOf(metadata) + std::to_string(RankOf(metadata)) +
+                                           text.substr(first.size())))
     {
         throw ConfigError(path,
                           "the file has been changed since ScaleAcross wrote it",
@@ -169,7 +161,7 @@ class Files
     /// Adds the file to the digest, too.
     std::string Read(Rank rank)
     {
-        std::string text = ReadBinary(Path(rank));
+        std::string text = ReadBinaryFile(Path(rank));
         m_digest = HashOfChakra(m_digest + HashOfChakra(text));
         return text;
     }
@@ -209,10 +201,12 @@ ReadOwn(Files& files, const std::string& firstText)
             path,
             [&](const chakra::GlobalMetadata& metadata) {
                 ExpectUnchanged(text, metadata, path);
-                if (GraphOf(metadata) != graph)
+                if (GraphOf(metadata) != graph || RankOf(metadata) != rank)
                 {
                     throw ConfigError(path,
-                                      "it is of another plan than " + files.Path(0),
+                                      GraphOf(metadata) != graph
+                                          ? "it is of another plan than " + files.Path(0)
+                                          : "it is of rank " + std::to_string(RankOf(metadata)),
                                       "the traces of one plan",
                                       "export the plan again, to a prefix of its own");
                 }

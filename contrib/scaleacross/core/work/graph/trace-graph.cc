@@ -8,6 +8,35 @@
 namespace scaleacross
 {
 
+namespace
+{
+
+TracePlaces
+PlacesOf(const ClusterSpec& cluster)
+{
+    TracePlaces places{cluster.buildings.front().gpusPerNode, {0}};
+    for (const BuildingSpec& building : cluster.buildings)
+    {
+        places.buildingBegin.push_back(places.buildingBegin.back() + building.gpus);
+    }
+    return places;
+}
+
+/// "buildings of 32 + 32 GPUs, 8 per node".
+std::string
+ToString(const TracePlaces& places)
+{
+    std::string text = "buildings of ";
+    for (size_t i = 1; i < places.buildingBegin.size(); i++)
+    {
+        text += (i == 1 ? "" : " + ") +
+                std::to_string(places.buildingBegin[i] - places.buildingBegin[i - 1]);
+    }
+    return text + " GPUs, " + std::to_string(places.gpusPerNode) + " per node";
+}
+
+} // namespace
+
 std::variant<RankLayout, Infeasible>
 LayOutTrace(const Scenario& scenario)
 {
@@ -20,23 +49,16 @@ LayOutTrace(const Scenario& scenario)
                               " ranks, and the cluster has " + std::to_string(gpus) +
                               " GPUs: each replays one"};
     }
-    auto layout = LayOut(work.plan, scenario.cluster);
-    if (const auto* laid = std::get_if<RankLayout>(&layout); laid != nullptr && work.places)
+    const TracePlaces here = PlacesOf(scenario.cluster);
+    if (work.places && (work.places->gpusPerNode != here.gpusPerNode ||
+                        work.places->buildingBegin != here.buildingBegin))
     {
-        if (laid->gpusPerNode != work.places->gpusPerNode ||
-            laid->buildingBegin != work.places->buildingBegin)
-        {
-            return Infeasible{
-                "places",
-                "collectives of the trace are written for " +
-                    std::to_string(work.places->buildingBegin.size() - 1) + " buildings and " +
-                    std::to_string(work.places->gpusPerNode) +
-                    " GPUs per node, and the cluster has " + std::to_string(laid->Buildings()) +
-                    " and " + std::to_string(laid->gpusPerNode) +
-                    ", or buildings of other sizes: trace.lower has them written anew"};
-        }
+        return Infeasible{"places",
+                          "collectives of the trace are written for " + ToString(*work.places) +
+                              ", and the cluster has " + ToString(here) +
+                              ": trace.lower has them written anew"};
     }
-    return layout;
+    return LayOut(work.plan, scenario.cluster);
 }
 
 TaskGraph
