@@ -184,8 +184,8 @@ void
 ReadCollective(const Place& at, ForeignNode& node)
 {
     constexpr const char* allowed =
-        "ALL_REDUCE (0), ALL_GATHER (2), ALL_TO_ALL (6), REDUCE_SCATTER (7), "
-        "REDUCE_SCATTER_BLOCK (8) or BARRIER (9)";
+        "ALL_REDUCE (0), REDUCE (1), ALL_GATHER (2), BROADCAST (5), ALL_TO_ALL (6), REDUCE_SCATTER "
+        "(7), REDUCE_SCATTER_BLOCK (8) or BARRIER (9)";
     if (OnlyLaunches(at))
     {
         return;
@@ -195,6 +195,10 @@ ReadCollective(const Place& at, ForeignNode& node)
     {
         at.Fail("it has no comm_type", allowed, "add the attribute comm_type");
     }
+    const bool known = *type >= 0 && *type <= chakra::CollectiveCommType_MAX;
+    node.operation =
+        known ? chakra::CollectiveCommType_Name(static_cast<chakra::CollectiveCommType>(*type))
+              : "unknown";
     switch (*type)
     {
     case chakra::ALL_REDUCE:
@@ -202,26 +206,28 @@ ReadCollective(const Place& at, ForeignNode& node)
         break;
     case chakra::ALL_GATHER:
         node.op = CollectiveOp::AllGather;
+        node.perMember = true;
+        break;
+    case chakra::BROADCAST:
+        node.op = CollectiveOp::AllGather;
         break;
     case chakra::ALL_TO_ALL:
         node.op = CollectiveOp::AllToAll;
         break;
+    case chakra::REDUCE:
     case chakra::REDUCE_SCATTER:
     case chakra::REDUCE_SCATTER_BLOCK:
         node.op = CollectiveOp::ReduceScatter;
         break;
     case chakra::BARRIER:
-        node.barrier = true;
+        node.op = CollectiveOp::AllReduce;
+        node.perMember = true;
         break;
-    default: {
-        const bool known = *type > 0 && chakra::CollectiveCommType_IsValid(static_cast<int>(*type));
+    default:
         at.Fail("its comm_type is " + std::to_string(*type) +
-                    (known ? ", one of REDUCE, GATHER, SCATTER and BROADCAST, which no engine has"
-                           : ""),
+                    (known ? ", " + node.operation + ", which no engine has" : ""),
                 allowed,
-                "write it as one of those (an all-gather of comm_size / n moves as many bytes as a "
-                "broadcast), or as sends and receives");
-    }
+                "write it as one of those, or as sends and receives");
     }
     if (const auto* dimensions = FindAttribute(at.node, words::kDimensions); dimensions != nullptr)
     {
@@ -239,7 +245,7 @@ ReadCollective(const Place& at, ForeignNode& node)
         node.group = group->string_val();
     }
     node.kind = ForeignKind::Collective;
-    node.input = node.barrier ? Bytes(1) : SizeOf(at);
+    node.input = *type == chakra::BARRIER ? Bytes(1) : SizeOf(at);
 }
 
 } // namespace
@@ -266,9 +272,7 @@ ReadForeignNode(const chakra::Node& from, Rank rank, uint32_t ranks, const std::
     node.id = from.id();
     node.name = from.name();
     node.after.assign(from.data_deps().begin(), from.data_deps().end());
-    node.after.insert(node.after.end(), from.ctrl_deps().begin(), from.ctrl_deps().end());
-    std::sort(node.after.begin(), node.after.end());
-    node.after.erase(std::unique(node.after.begin(), node.after.end()), node.after.end());
+    node.calledBy.assign(from.ctrl_deps().begin(), from.ctrl_deps().end());
     switch (from.type())
     {
     case chakra::METADATA_NODE:

@@ -14,8 +14,9 @@ namespace scaleacross
 {
 
 /// The nodes of one trace in an order that they can begin in: always the one with the lowest number
-/// that waits for none of those behind it. Throws ConfigError (where = path) for a number that is
-/// given twice or that nobody has, and for nodes that wait for each other.
+/// that waits for none of those behind it. A caller comes first unless it waits for what it calls,
+/// as Chakra's converter has it of calls that synchronise. Throws ConfigError (where = path) for a
+/// number that is given twice or that nobody has, and for nodes that wait for each other.
 ForeignRank OrderNodes(std::vector<ForeignNode> nodes, const std::string& path);
 
 /**

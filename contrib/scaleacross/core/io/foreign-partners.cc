@@ -169,14 +169,13 @@ class Joiner
         if (turn == group.operations.size())
         {
             const auto n = static_cast<uint64_t>(group.members.size());
-            const bool grows = node.op == CollectiveOp::AllGather || node.barrier;
             group.operations.push_back(static_cast<uint32_t>(m_partners.operations.size()));
             group.first.push_back(at);
             m_partners.operations.push_back(
-                {group.family, group.members, node.op, node.input * (grows ? n : 1)});
+                {group.family, group.members, node.op, node.input * (node.perMember ? n : 1)});
         }
         const ForeignNode& first = NodeAt(m_ranks, group.first[turn]);
-        if (first.op != node.op || first.barrier != node.barrier || first.input != node.input)
+        if (first.operation != node.operation || first.input != node.input)
         {
             Fail(m_ranks,
                  at,
@@ -190,9 +189,7 @@ class Joiner
 
     static std::string What(const ForeignNode& node)
     {
-        return node.barrier
-                   ? "a barrier"
-                   : ToString(node.op) + " of " + std::to_string(node.input.Count()) + " bytes";
+        return node.operation + " of " + std::to_string(node.input.Count()) + " bytes";
     }
 
     Group& GroupOf(const At& at, const ForeignNode& node)
