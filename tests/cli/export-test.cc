@@ -175,9 +175,55 @@ TEST_F(ExportTest, WritesAFile)
     EXPECT_EQ(call.out, "");
     EXPECT_EQ(Read("table.csv"), Run("export small.db --csv").out);
     EXPECT_EQ(Run("export small.db --csv -o none/table.csv").code, 2);
-    EXPECT_THAT(Run("export small.db").err, HasSubstr("--csv is required"));
+    EXPECT_THAT(Run("export small.db").err, HasSubstr("--csv or --chakra"));
     EXPECT_EQ(Run("export none.db --csv").code, 2);
     EXPECT_EQ(Run("export study.yaml --csv").code, 2);
+}
+
+/// What a kept plan's ranks do, as traces that give the same result on the study's cluster.
+TEST_F(ExportTest, TracesOfAKeptPlanRunAsThePlanDoes)
+{
+    const Call call = Run("export small.db --chakra --rank 2 -o step");
+    ASSERT_EQ(call.code, 0) << call.err;
+    EXPECT_THAT(call.out, HasSubstr("step.0.et to step.15.et: an iteration of 16 ranks"));
+    const auto plan = RunJson("run --from small.db --rank 2 --no-store");
+    const auto traces = RunJson("run study.yaml --set trace=step --no-store");
+    EXPECT_EQ(traces["iteration_time_s"], plan["iteration_time_s"]);
+    EXPECT_EQ(traces["classes"], plan["classes"]);
+    EXPECT_EQ(traces["resources"], plan["resources"]);
+    EXPECT_FALSE(traces.contains("plan"));
+    // The engine of packets is a process of its own, which reads the traces again.
+    const auto packets = RunJson("run study.yaml --set trace=step --no-store --engine packet");
+    EXPECT_EQ(packets["classes"]["dp"]["bytes"], plan["classes"]["dp"]["bytes"]);
+    const std::string text = Run("run study.yaml --set trace=step --no-store").out;
+    EXPECT_THAT(text, HasSubstr("traces " + (folder / "step").string() + "\n"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("MFU")));
+    // And a study of its own plan, with what is set.
+    EXPECT_EQ(Run("export study.yaml --chakra --set plan.tp=2 -o own").code, 0);
+    EXPECT_EQ(RunJson("run study.yaml --set trace=own --no-store")["iteration_time_s"],
+              RunJson("run study.yaml --set plan.tp=2 --no-store")["iteration_time_s"]);
+}
+
+TEST_F(ExportTest, TracesAreRefusedByName)
+{
+    const auto expect = [this](const std::string& arguments, const std::string& says) {
+        const Call call = Run("export " + arguments);
+        EXPECT_EQ(call.code, 2) << arguments;
+        EXPECT_THAT(call.err, HasSubstr(says)) << arguments;
+    };
+    expect("small.db --chakra", "-o PREFIX");
+    expect("small.db --csv --chakra -o step", "two forms are asked for");
+    expect("small.db --csv --rank 2", "the table has all plans");
+    expect("small.db --chakra --rank 999 -o step", "keeps");
+    expect("study.yaml --chakra --rank 2 -o step", "a study has one plan");
+    expect("small.db --chakra -o none/step", "none");
+    EXPECT_EQ(Read("step.0.et"), "");
+    const Call unfit = Run("export study.yaml --chakra --set model.heads=3 -o step");
+    EXPECT_NE(unfit.code, 0);
+    EXPECT_EQ(Read("step.0.et"), "");
+    const Call missing = Run("run study.yaml --set trace=step");
+    EXPECT_EQ(missing.code, 2);
+    EXPECT_THAT(missing.err, HasSubstr("step.0.et: there is no such file"));
 }
 
 /// What a plan's figures do not say is empty, and no zero.
