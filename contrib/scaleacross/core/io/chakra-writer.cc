@@ -251,6 +251,8 @@ class NodeWriter
     void Do(const char* what, const std::string& name)
     {
         Begin(chakra::METADATA_NODE, name);
+        // To ASTRA-sim anything else takes the place of the one communication that it allows.
+        AddAttribute(m_node, words::kIsCpuOp).set_bool_val(true);
         AddAttribute(m_node, words::kDo).set_string_val(what);
     }
 
