@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +18,36 @@ namespace scaleacross
 
 namespace
 {
+
+/// Families, of which some have to be one.
+class Unions
+{
+  public:
+    uint32_t Add()
+    {
+        m_root.push_back(static_cast<uint32_t>(m_root.size()));
+        return m_root.back();
+    }
+
+    uint32_t RootOf(uint32_t one) const
+    {
+        while (m_root[one] != one)
+        {
+            one = m_root[one];
+        }
+        return one;
+    }
+
+    void Join(uint32_t a, uint32_t b)
+    {
+        const uint32_t one = RootOf(a);
+        const uint32_t other = RootOf(b);
+        m_root[std::max(one, other)] = std::min(one, other);
+    }
+
+  private:
+    std::vector<uint32_t> m_root;
+};
 
 /// The collectives of a graph, and what their operations are called there.
 class Collectives
@@ -28,11 +59,12 @@ class Collectives
         std::map<std::tuple<size_t, CollectiveOp, uint64_t>, uint32_t> known;
         for (const ForeignPartners::Operation& operation : partners.operations)
         {
-            const auto family = static_cast<size_t>(
+            const auto family = static_cast<uint32_t>(
                 std::find(families.begin(), families.end(), operation.family) - families.begin());
             if (family == families.size())
             {
                 families.push_back(operation.family);
+                m_unions.Add();
             }
             const auto [entry, isNew] =
                 known.try_emplace({family, operation.op, operation.bytes.Count()},
@@ -45,13 +77,73 @@ class Collectives
                                                operation.bytes});
             }
             number.push_back(entry->second);
-            stream.push_back(static_cast<Stream>(family % kStreams));
+            m_family.push_back(family);
         }
+        SetStreams();
+    }
+
+    /// Puts a family on the stream of another if all its collectives wait for one of that: so they
+    /// may be posted before that one is over.
+    void JoinChained(const std::vector<ForeignRank>& ranks, const ForeignPartners& partners)
+    {
+        std::map<uint32_t, uint32_t> all;                            // nodes, by family
+        std::map<std::pair<uint32_t, uint32_t>, uint32_t> following; // likewise and of which
+        for (size_t rank = 0; rank < ranks.size(); rank++)
+        {
+            const auto& nodes = ranks[rank].nodes;
+            const auto familyOf = [&](uint32_t place) {
+                return m_family[partners.number[rank][place]];
+            };
+            for (uint32_t place = 0; place < nodes.size(); place++)
+            {
+                if (nodes[place].kind != ForeignKind::Collective)
+                {
+                    continue;
+                }
+                all[familyOf(place)]++;
+                std::set<uint32_t> before;
+                for (const uint32_t other : ranks[rank].after[place])
+                {
+                    if (nodes[other].kind == ForeignKind::Collective)
+                    {
+                        before.insert(familyOf(other));
+                    }
+                }
+                for (const uint32_t family : before)
+                {
+                    following[{familyOf(place), family}]++;
+                }
+            }
+        }
+        for (const auto& [pair, count] : following)
+        {
+            if (count == all[pair.first])
+            {
+                m_unions.Join(pair.first, pair.second);
+            }
+        }
+        SetStreams();
     }
 
     std::vector<std::optional<TraceCollective>> said;
     std::vector<uint32_t> number; //!< in `said`, by operation
     std::vector<Stream> stream;   //!< by operation
+
+  private:
+    void SetStreams()
+    {
+        std::map<uint32_t, uint32_t> streams; // by root, in the order of use
+        stream.clear();
+        for (const uint32_t family : m_family)
+        {
+            const auto next = static_cast<uint32_t>(streams.size());
+            const uint32_t own = streams.emplace(m_unions.RootOf(family), next).first->second;
+            stream.push_back(static_cast<Stream>(own % kStreams));
+        }
+    }
+
+    Unions m_unions;
+    std::vector<uint32_t> m_family; //!< by operation
 };
 
 /// Writes the program of a rank.
@@ -136,7 +228,7 @@ class ProgramWriter
         }
         for (const uint32_t other : m_rank.after[place])
         {
-            AwaitAll(other);
+            AwaitAll(other, place);
         }
         Op op;
         switch (node.kind)
@@ -184,13 +276,26 @@ class ProgramWriter
         pending.erase(std::unique(pending.begin(), pending.end()), pending.end());
     }
 
-    void AwaitAll(uint32_t place)
+    /// Waits for what is pending of a node before another begins.
+    void AwaitAll(uint32_t place, uint32_t before)
     {
         for (const uint32_t one : m_pending[place])
         {
-            Await(one);
+            if (!FollowsOnStream(before, one))
+            {
+                Await(one);
+            }
         }
-        m_pending[place].clear();
+    }
+
+    /// Whether a node is a collective that begins after another by itself.
+    bool FollowsOnStream(uint32_t place, uint32_t other) const
+    {
+        const auto isCollective = [this](uint32_t node) {
+            return m_rank.nodes[node].kind == ForeignKind::Collective;
+        };
+        return isCollective(place) && isCollective(other) &&
+               m_collectives.stream[m_numbers[place]] == m_collectives.stream[m_numbers[other]];
     }
 
     void Await(uint32_t place)
@@ -229,13 +334,22 @@ class ProgramWriter
     uint32_t m_handles{0};
 };
 
+/// A collective before which its members have posted different numbers of others on its stream.
+struct UnequalTurns
+{
+    Rank rank;
+    uint32_t place;
+    uint32_t turn;
+    uint32_t turnElsewhere;
+};
+
 /// Where families share a stream, the members of a collective have to have posted equally many
-/// collectives on it before: by that they know it.
-void
-ExpectSameTurns(const std::vector<ForeignRank>& ranks,
-                const std::vector<std::vector<uint32_t>>& orders,
-                const ForeignPartners& partners,
-                const Collectives& collectives)
+/// collectives on it before: by that they know it. The first of which that is not so.
+std::optional<UnequalTurns>
+FindUnequalTurns(const std::vector<ForeignRank>& ranks,
+                 const std::vector<std::vector<uint32_t>>& orders,
+                 const ForeignPartners& partners,
+                 const Collectives& collectives)
 {
     std::map<uint32_t, uint32_t> turns; // by operation
     for (Rank rank = 0; rank < ranks.size(); rank++)
@@ -243,8 +357,7 @@ ExpectSameTurns(const std::vector<ForeignRank>& ranks,
         std::array<uint32_t, kStreams> posted{};
         for (const uint32_t place : orders[rank])
         {
-            const ForeignNode& node = ranks[rank].nodes[place];
-            if (node.kind != ForeignKind::Collective)
+            if (ranks[rank].nodes[place].kind != ForeignKind::Collective)
             {
                 continue;
             }
@@ -253,20 +366,42 @@ ExpectSameTurns(const std::vector<ForeignRank>& ranks,
             const auto [known, isNew] = turns.emplace(operation, turn);
             if (!isNew && known->second != turn)
             {
-                FailAtNode(ranks[rank].path,
-                           node.id,
-                           node.name,
-                           "process groups are of more than " + std::to_string(kStreams) +
-                               " families, so that some share a stream, and there it is "
-                               "collective " +
-                               std::to_string(turn + 1) + " of rank " + std::to_string(rank) +
-                               " and " + std::to_string(known->second + 1) + " of another member",
-                           std::to_string(kStreams) +
-                               " families of process groups, or equally many collectives of all "
-                               "ranks");
+                return UnequalTurns{rank, place, turn, known->second};
             }
         }
     }
+    return std::nullopt;
+}
+
+/// How collectives of the traces are done, on streams on which all members have the same turns.
+Collectives
+CollectivesOf(const std::vector<ForeignRank>& ranks,
+              const std::vector<std::vector<uint32_t>>& orders,
+              const ForeignPartners& partners)
+{
+    const Collectives plain(partners);
+    Collectives chained = plain;
+    chained.JoinChained(ranks, partners);
+    if (!FindUnequalTurns(ranks, orders, partners, chained))
+    {
+        return chained;
+    }
+    if (const auto unequal = FindUnequalTurns(ranks, orders, partners, plain))
+    {
+        const ForeignNode& node = ranks[unequal->rank].nodes[unequal->place];
+        const std::string streams = std::to_string(kStreams);
+        FailAtNode(ranks[unequal->rank].path,
+                   node.id,
+                   node.name,
+                   "process groups are of more than " + streams +
+                       " families, so that some share a stream, and there it is collective " +
+                       std::to_string(unequal->turn + 1) + " of rank " +
+                       std::to_string(unequal->rank) + " and " +
+                       std::to_string(unequal->turnElsewhere + 1) + " of another member",
+                   streams + " families of process groups, or equally many collectives of all "
+                             "ranks");
+    }
+    return plain;
 }
 
 } // namespace
@@ -301,8 +436,7 @@ ForeignTraces::Work()
 {
     const ForeignPartners partners = FindPartners(m_all, m_groups);
     const std::vector<std::vector<uint32_t>> orders = InOrder(m_all, partners);
-    const Collectives collectives(partners);
-    ExpectSameTurns(m_all, orders, partners, collectives);
+    const Collectives collectives = CollectivesOf(m_all, orders, partners);
     TraceWork work;
     work.plan.dp = m_ranks;
     TaskGraph& graph = work.graph;
