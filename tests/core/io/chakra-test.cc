@@ -273,6 +273,36 @@ TEST_F(Chakra, ProcessGroupsAreFoundInAFileOrInMetadata)
     EXPECT_EQ(AllBytes(Run(AnalyticalEngine(), torch, cluster)), Bytes(2 * 2 * 1000 + 2 * 3 * 500));
 }
 
+// What others have written is written as ours, and then gives the same result and the same bytes.
+TEST_F(Chakra, TracesOfOthersAreWrittenAsOurs)
+{
+    const ClusterSpec cluster = BuildingsOf({4, 4}, 4);
+    const TraceSpec others =
+        Read(Everywhere(8,
+                        Trace({Compute(1, 3),
+                               Collective(2, 0, 12345).After({1}),
+                               Collective(3, 2, 777),
+                               WireNode(4, kCompNode, "x").Has("num_ops", kInt64, 1U << 30U),
+                               Compute(5, 2).After({2, 3})})));
+    const auto textsOf = [](const Scenario& scenario) {
+        const auto run = std::get<PreparedRun>(PrepareRun(scenario));
+        const ChakraWriter writer(run);
+        std::vector<std::string> texts;
+        for (Rank rank = 0; rank < run.graph.ranks; rank++)
+        {
+            texts.push_back(writer.Trace(rank));
+        }
+        return texts;
+    };
+    const auto texts = textsOf(ScenarioOf(others, cluster));
+    const RunReport before = Run(FlowEngine(Collisions::Expected), others, cluster);
+    const TraceSpec ours = Read(texts);
+    EXPECT_EQ(textsOf(ScenarioOf(ours, cluster)), texts);
+    const RunReport after = Run(FlowEngine(Collisions::Expected), ours, cluster);
+    EXPECT_EQ(after.iterationTime, before.iterationTime);
+    EXPECT_EQ(AllBytes(after), AllBytes(before));
+}
+
 TEST_F(Chakra, WhatCannotBeDoneIsRefusedByName)
 {
     const auto send = WireNode(4, kSendNode, "COMM_SEND_NODE").Has("tensor_size", kUint64, 1024U);

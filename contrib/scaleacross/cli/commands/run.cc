@@ -209,6 +209,13 @@ Run(const RunCommand& options)
     run.limits.wallTime = TimeLimitOf(options.timeLimit);
     if (!options.slice.empty())
     {
+        if (study.scenario.Job().trace)
+        {
+            throw ConfigError("--slice",
+                              "the study replays traces, and a slice is of a plan",
+                              "without --slice",
+                              "write the part that is asked for as traces of its own");
+        }
         run.slice = ParseAt("--slice", [&] { return ParseSlice(options.slice); });
         ExpectOnce(run);
         run.warmup = 0;

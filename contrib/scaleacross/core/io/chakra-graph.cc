@@ -135,6 +135,7 @@ ChakraGraphJson(const TaskGraph& graph, const RankLayout& layout)
                 {"messages", graph.messages},
                 {"handles", graph.handles},
                 {"rendezvous", graph.rendezvous},
+                {"once", graph.once},
                 {"collectives", std::move(collectives)}}
         .dump();
 }
@@ -179,6 +180,7 @@ ChakraGraphReader::ChakraGraphReader(const std::string& json, const std::string&
         graph.messages = from.at("messages").get<uint32_t>();
         graph.handles = from.at("handles").get<uint32_t>();
         graph.rendezvous = from.at("rendezvous").get<bool>();
+        graph.once = from.at("once").get<bool>();
         for (const Json& one : from.at("collectives"))
         {
             graph.collectives.push_back(CollectiveOfJson(one));

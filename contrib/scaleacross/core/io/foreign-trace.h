@@ -32,7 +32,8 @@ struct ForeignRank
  * for, and at its end for all that is left. So nodes that could run beside each other do so where
  * one of them communicates, and computations never do. A message is known by sender, receiver and
  * tag, the n-th sent being the n-th received; the n-th collective of a process group is the same of
- * all its members. Groups of one family (FamilyOf()) are a stream.
+ * all its members. Groups of one family (FamilyOf()) are a stream, which begins one when the one
+ * before is over; a family of which every collective waits for one of another is on that's stream.
  *
  * Ranks are classes of their own. The trace is run once, from an idle cluster.
  */
