@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/plan-formats/framework-ranks.h"
+#include "cli/plan-formats/option-text.h"
+#include "cli/plan-formats/plan-format.h"
+#include "cli/shell-text.h"
+#include "core/pipeline/pipeline-schedule.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+const char* const g_checked = "Megatron-LM core_v0.19.0 (5be962670, 2026-08-19)";
+
+/// How Megatron shares what data-parallel ranks have; every one shards more than that before it.
+enum class MegatronSharding : uint8_t
+{
+    None,
+    Optimizer,
+    Gradients, //!< by Megatron-FSDP, as all after it
+    Parameters
+};
+
+/// A word of --recompute-modules for a module of ours.
+struct MegatronModule
+{
+    bool RecomputedParts::*module;
+    const char* word;
+};
+
+const char* const g_layerKeys =
+    "plan.layers plan.apportion plan.embedding_as_layer plan.loss_as_layer plan.chunks";
+
+constexpr MegatronModule g_modules[] = {
+    {&RecomputedParts::norms, "layernorm"},
+    {&RecomputedParts::activations, "moe_act"},
+    {&RecomputedParts::upProjections, "mla_up_proj"},
+    {&RecomputedParts::denseMlp, "mlp"},
+    {&RecomputedParts::experts, "moe"},
+    {&RecomputedParts::sharedExperts, "shared_experts"},
+};
+
+/// Writes one plan. The order of its steps is that of the text.
+class MegatronWriter
+{
+  public:
+    explicit MegatronWriter(const PlannedJob& job)
+        : m_job(job),
+          m_plan(job.plan.parallel),
+          m_model(job.Job().model)
+    {
+    }
+
+    std::string Text()
+    {
+        m_sharding = ShardingOf();
+        FindRanks();
+        FindRefusals();
+        m_refusals.Throw("megatron", "Megatron-LM");
+        Introduce();
+        Environment();
+        m_text.Plain("PLAN=(");
+        Degrees();
+        Pipeline();
+        Batch();
+        Sharding();
+        Recomputation();
+        Overlap();
+        m_text.Plain(")");
+        RemarkOnGradients();
+        m_text.Remarks("What the plan says and no option does, with what is used in its place:",
+                       m_job.plan,
+                       "plan.");
+        Hosts();
+        return m_text.Text();
+    }
+
+  private:
+    bool IsMoe() const
+    {
+        return m_model.IsMoe();
+    }
+
+    bool UsesFsdp() const
+    {
+        return m_sharding >= MegatronSharding::Gradients;
+    }
+
+    bool OverlapsExperts() const
+    {
+        return m_job.shape.schedule == Schedule("1f1b-overlapped");
+    }
+
+    uint32_t Round() const
+    {
+        return m_job.shape.round != 0 ? m_job.shape.round : DefaultRound();
+    }
+
+    uint32_t DefaultRound() const
+    {
+        const uint32_t m = m_job.shape.microbatches;
+        return m / std::max(1U, m / m_plan.pp);
+    }
+
+    void Option(const std::string& text, const std::string& keys)
+    {
+        m_text.Setting("    " + text, keys);
+    }
+
+    template <class Value>
+    void Option(const char* name, const Value& value, const std::string& keys)
+    {
+        Option(fmt::format("{} {}", name, value), keys);
+    }
+
+    void Note(const char* text, const std::string& keys)
+    {
+        m_text.Note(text, keys, "    ");
+    }
+
+    void Remark(const std::string& key, const std::string& text)
+    {
+        m_text.Remark(key, m_job.plan, text);
+    }
+
+    void Refuse(const std::string& key, const std::string& why)
+    {
+        m_refusals.Add(m_job.plan, key, why);
+    }
+
+    /// With parameters that are gathered once an iteration a rank holds what it holds under ZeRO-1,
+    /// or ZeRO-2 where gradients are reduced for every microbatch; and sends the same.
+    MegatronSharding ShardingOf() const
+    {
+        const ShardingFacts& facts = *m_plan.sharding;
+        if (!facts.optimizer)
+        {
+            return MegatronSharding::None;
+        }
+        if (m_plan.Reshards())
+        {
+            return MegatronSharding::Parameters;
+        }
+        return facts.gradients && m_plan.ReductionOf()->everyMicrobatch
+                   ? MegatronSharding::Gradients
+                   : MegatronSharding::Optimizer;
+    }
+
+    void FindRanks()
+    {
+        std::vector<FrameworkOrder> orders = {FrameworkOrder::PipelineOutermost};
+        // Megatron wants experts and the rest to have equal data parallelism with the other order.
+        if (!IsMoe() || m_plan.pp == 1 ||
+            uint64_t{m_plan.ExpertTensor()} * m_plan.ep == uint64_t{m_plan.tp} * m_plan.cp)
+        {
+            orders.push_back(FrameworkOrder::DataOutermost);
+        }
+        const auto ranks =
+            FrameworkRanksOf(m_job,
+                             orders,
+                             m_sharding == MegatronSharding::None ? 0 : m_job.ShardMembers());
+        if (ranks)
+        {
+            m_ranks = *ranks;
+        }
+        else
+        {
+            Refuse("plan.crossing",
+                   "no order of nodes gives its process groups (tp-cp-dp-pp, tp-cp-pp-dp, experts "
+                   "as etp-ep-dp)");
+        }
+    }
+
+    void FindRefusals()
+    {
+        RefuseSchedule();
+        const auto& counts = m_job.microbatches;
+        if (std::any_of(counts.begin(), counts.end(), [&](uint32_t m) { return m != counts[0]; }))
+        {
+            Refuse("plan.apportion", "all replicas have as many microbatches");
+        }
+    }
+
+    void RefuseSchedule()
+    {
+        const bool interleaves = m_plan.chunks > 1;
+        if (interleaves && m_plan.pp == 1)
+        {
+            Refuse("plan.chunks", "virtual stages need pipeline stages");
+        }
+        else if (OverlapsExperts())
+        {
+            RefuseOverlap();
+        }
+        else if (!m_job.RunsAs(interleaves ? "dorapp" : "1f1b",
+                               m_plan.chunks,
+                               interleaves ? m_job.shape.round : 0))
+        {
+            Refuse("plan.schedule", "it has 1F1B, and interleaved 1F1B in rounds");
+        }
+    }
+
+    void RefuseOverlap()
+    {
+        if (m_model.mtpLayers > 1)
+        {
+            Refuse("plan.schedule", "forward and backward overlap with one MTP layer at most");
+        }
+        if (m_plan.ep == 1)
+        {
+            Refuse("plan.schedule", "forward and backward overlap with expert parallelism only");
+        }
+        if (m_plan.pp > 1 && m_plan.chunks == 1)
+        {
+            Refuse("plan.schedule",
+                   "forward and backward overlap with virtual stages (plan.chunks) only");
+        }
+        if (m_plan.recompute->layers || m_plan.recompute->linears || m_plan.recompute->experts)
+        {
+            Refuse("plan.recompute", "overlapped experts go without recomputing layers or experts");
+        }
+    }
+
+    void Introduce()
+    {
+        m_text.Comment(fmt::format("{}\nof {}: {}\n\n"
+                                   "For {}: all names below are in its list of options.\n"
+                                   "Start one process per GPU on {} nodes, in bash:\n"
+                                   "    source THIS_FILE\n"
+                                   "    torchrun --nnodes {} --nproc-per-node {} --node-rank NODE "
+                                   "... pretrain_gpt.py \"${{PLAN[@]}}\" ...\n"
+                                   "Model, data, optimizer and precision are no part of the plan; "
+                                   "their options go beside it. NCCL's variables are in --format "
+                                   "nccl.",
+                                   Label(m_job.plan),
+                                   m_job.study.name,
+                                   m_job.source,
+                                   g_checked,
+                                   m_job.Nodes(),
+                                   m_job.Nodes(),
+                                   m_job.layout.gpusPerNode));
+        m_text.Blank();
+    }
+
+    void Environment()
+    {
+        if (UsesFsdp())
+        {
+            m_text.Setting("unset CUDA_DEVICE_MAX_CONNECTIONS", "Megatron-FSDP refuses 1");
+        }
+        else if ((m_plan.tp > 1 || m_plan.cp > 1) && !OverlapsExperts())
+        {
+            m_text.Setting("export CUDA_DEVICE_MAX_CONNECTIONS=1",
+                           "with tp or cp, before Blackwell; else any");
+        }
+        if (!m_ranks.KeepsDevices())
+        {
+            m_text.Setting("export CUDA_VISIBLE_DEVICES=" + m_ranks.DevicesText(), "plan.crossing");
+        }
+    }
+
+    void Degrees()
+    {
+        Option("--tensor-model-parallel-size", m_plan.tp, "plan.tp");
+        if (m_plan.tp > 1 && (m_job.Job().workload.stack.sequenceParallel || IsMoe()))
+        {
+            Option("--sequence-parallel", "workload.stack");
+        }
+        Option("--context-parallel-size", m_plan.cp, "plan.cp");
+        if (m_plan.cp > 1)
+        {
+            Option("--cp-comm-type all_gather", "keys and values are gathered");
+        }
+        Option("--pipeline-model-parallel-size", m_plan.pp, "plan.pp");
+        if (IsMoe())
+        {
+            Option("--num-experts", m_model.experts, "model");
+            Option("--expert-model-parallel-size", m_plan.ep, "plan.ep");
+            Option("--expert-tensor-parallel-size", m_plan.ExpertTensor(), "plan.etp");
+            const bool kernels = m_job.plan.network.allToAll->kernel != TokenKernel::None;
+            Option(fmt::format("--moe-token-dispatcher-type {}", kernels ? "flex" : "alltoall"),
+                   "network.all_to_all");
+            if (kernels)
+            {
+                Option("--moe-flex-dispatcher-backend deepep", "network.all_to_all");
+            }
+        }
+        if (m_ranks.order == FrameworkOrder::DataOutermost)
+        {
+            Option("--use-tp-pp-dp-mapping", "plan.crossing");
+        }
+        Remark("plan.dp", "follows from the number of processes and the degrees above");
+    }
+
+    void Pipeline()
+    {
+        Option("--num-layers", m_model.layers, "model");
+        if (m_model.mtpLayers > 0)
+        {
+            Option("--mtp-num-layers", m_model.mtpLayers, "model");
+        }
+        if (m_plan.pp > 1)
+        {
+            Layers();
+        }
+        else
+        {
+            Note("all layers are in one stage", g_layerKeys);
+        }
+        if (m_plan.chunks > 1 && Round() != m_plan.pp)
+        {
+            Option("--microbatch-group-size-per-virtual-pipeline-stage",
+                   Round(),
+                   "plan.round plan.schedule");
+        }
+        if (OverlapsExperts())
+        {
+            Option("--overlap-moe-expert-parallel-comm", "plan.schedule");
+        }
+        else
+        {
+            Note(m_plan.pp == 1       ? "no pipeline"
+                 : m_plan.chunks == 1 ? "1F1B, which is what there is without virtual stages"
+                                      : "interleaved 1F1B",
+                 "plan.schedule plan.round");
+        }
+    }
+
+    void Layers()
+    {
+        std::vector<uint32_t> counts;
+        for (const StageLayers& stage : m_job.layers)
+        {
+            counts.push_back(stage.count);
+        }
+        counts.back() -= m_model.mtpLayers;
+        const std::string keys = g_layerKeys;
+        const bool even = IsEven(counts, 0, counts.size());
+        const uint32_t ends = (m_plan.embeddingAsLayer ? 1 : 0) + (m_plan.lossAsLayer ? 1 : 0);
+        if (even || (ends > 0 && (m_model.layers + ends) % counts.size() == 0))
+        {
+            if (!even && m_plan.embeddingAsLayer)
+            {
+                Option("--account-for-embedding-in-pipeline-split", "plan.embedding_as_layer");
+            }
+            if (!even && m_plan.lossAsLayer)
+            {
+                Option("--account-for-loss-in-pipeline-split", "plan.loss_as_layer");
+            }
+            if (m_plan.chunks > 1)
+            {
+                Option("--num-virtual-stages-per-pipeline-rank", m_plan.chunks, keys);
+            }
+            else
+            {
+                Note("equally many layers in all stages", keys);
+            }
+        }
+        else if (m_plan.chunks == 1 && IsEven(counts, 1, counts.size() - 1))
+        {
+            Option("--decoder-first-pipeline-num-layers", counts.front(), keys);
+            Option("--decoder-last-pipeline-num-layers", counts.back(), keys);
+        }
+        else
+        {
+            Option("--pipeline-model-parallel-layout " + ShellText(Layout(counts)), keys);
+        }
+    }
+
+    static bool IsEven(const std::vector<uint32_t>& counts, size_t begin, size_t end)
+    {
+        return std::all_of(counts.begin() + static_cast<std::ptrdiff_t>(begin),
+                           counts.begin() + static_cast<std::ptrdiff_t>(end),
+                           [&](uint32_t count) { return count == counts[begin]; });
+    }
+
+    /// "Et*7|(t*8|)*14t*7L": E is the embedding, t a layer, m an MTP layer, L the loss. No t*8
+    /// inside of parentheses: Megatron unrolls those first and the inner ones then, which is right.
+    std::string Layout(const std::vector<uint32_t>& counts) const
+    {
+        const auto layers = [](uint32_t count) {
+            return count == 0 ? "" : count == 1 ? "t" : fmt::format("t*{}", count);
+        };
+        std::string text = "E" + layers(counts.front()) + "|";
+        for (size_t i = 1; i + 1 < counts.size();)
+        {
+            size_t same = 1;
+            while (i + same + 1 < counts.size() && counts[i + same] == counts[i])
+            {
+                same++;
+            }
+            const std::string one = layers(counts[i]) + "|";
+            text += same == 1 ? one : fmt::format("({})*{}", one, same);
+            i += same;
+        }
+        return text + layers(counts.back()) + std::string(m_model.mtpLayers, 'm') + "L";
+    }
+
+    void Batch()
+    {
+        const WorkloadSpec& workload = m_job.Job().workload;
+        Option("--seq-length", workload.sequence, "workload.sequence");
+        Option("--micro-batch-size", m_plan.microbatch, "plan.microbatch");
+        Option("--global-batch-size", workload.globalBatch, "workload.global_batch");
+    }
+
+    void Sharding()
+    {
+        const std::string keys = "plan.sharding plan.reshard plan.reduce plan.shard_ranks";
+        switch (m_sharding)
+        {
+        case MegatronSharding::None:
+            Note("replicas have everything whole", keys);
+            break;
+        case MegatronSharding::Optimizer:
+            Option("--use-distributed-optimizer", keys);
+            break;
+        case MegatronSharding::Gradients:
+        case MegatronSharding::Parameters:
+            Option("--use-megatron-fsdp", keys);
+            Option(fmt::format("--data-parallel-sharding-strategy {}",
+                               m_sharding == MegatronSharding::Gradients ? "optim_grads"
+                                                                         : "optim_grads_params"),
+                   keys);
+            Option("--ckpt-format fsdp_dtensor", "Megatron-FSDP has no other");
+            break;
+        }
+        if (m_sharding != MegatronSharding::None)
+        {
+            const uint32_t instances = m_job.layout.dense.Size() / m_job.ShardMembers();
+            if (instances > 1)
+            {
+                Option("--num-distributed-optimizer-instances",
+                       instances,
+                       "plan.sharding plan.shard_ranks");
+            }
+        }
+        if (m_job.Job().workload.gradientBytes < 4)
+        {
+            Option("--grad-reduce-in-bf16", "workload.gradients");
+        }
+    }
+
+    void Recomputation()
+    {
+        const RecomputedParts& parts = *m_plan.recompute;
+        if (parts.layers || parts.linears)
+        {
+            Option("--recompute-granularity full", "plan.recompute");
+            if (m_plan.recomputeLayers > 0)
+            {
+                Option("--recompute-method block", "plan.recompute_layers");
+                Option("--recompute-num-layers", m_plan.recomputeLayers, "plan.recompute_layers");
+            }
+            else
+            {
+                Option("--recompute-method uniform", "plan.recompute");
+                Option("--recompute-num-layers 1", "plan.recompute");
+            }
+            if (parts.linears || parts.keepsProjections)
+            {
+                Remark("plan.recompute", "whole layers are computed again, which keeps less");
+            }
+        }
+        else
+        {
+            RecomputedModules(parts);
+        }
+        if (m_plan.offloadLayers > 0)
+        {
+            Option("--cpu-offloading-num-layers", m_plan.offloadLayers, "plan.offload_layers");
+        }
+    }
+
+    void RecomputedModules(const RecomputedParts& parts)
+    {
+        std::string words;
+        for (const MegatronModule& module : g_modules)
+        {
+            if (parts.*module.module && Has(module.module))
+            {
+                words += std::string(" ") + module.word;
+            }
+        }
+        if (!words.empty())
+        {
+            Option("--recompute-granularity selective", "plan.recompute");
+            Option("--recompute-modules" + words, "plan.recompute");
+            if (IsMoe() && parts.activations)
+            {
+                Option("--moe-grouped-gemm", "moe_act asks for it");
+            }
+        }
+        if (parts.activations && m_model.MoeLayers() < m_model.layers)
+        {
+            Remark("plan.recompute",
+                   "dense layers keep the outputs of their activation functions, which takes more "
+                   "memory than the plan counts with");
+        }
+        else if (words.empty() && m_plan.recompute != Recompute())
+        {
+            Remark("plan.recompute", "the model has no such module");
+        }
+    }
+
+    /// Whether the model has what Megatron refuses to recompute without.
+    bool Has(bool RecomputedParts::*module) const
+    {
+        if (module == &RecomputedParts::upProjections)
+        {
+            return m_model.IsLatent();
+        }
+        if (module == &RecomputedParts::sharedExperts)
+        {
+            return m_model.sharedFfn > 0;
+        }
+        return IsMoe() ||
+               (module != &RecomputedParts::activations && module != &RecomputedParts::experts);
+    }
+
+    void Overlap()
+    {
+        Option("--overlap-grad-reduce", "reductions beside computing");
+        if (m_sharding != MegatronSharding::None)
+        {
+            Option("--overlap-param-gather", "gathers beside computing");
+        }
+        if (m_plan.asyncTensor && m_plan.tp > 1)
+        {
+            Option("--tp-comm-overlap", "plan.async_tp");
+        }
+        if (m_plan.bucket.Count() > 0 && !UsesFsdp())
+        {
+            // Megatron counts parameters.
+            Option("--ddp-bucket-size",
+                   m_plan.bucket.Count() / m_job.Job().workload.gradientBytes,
+                   "plan.bucket");
+        }
+    }
+
+    void RemarkOnGradients()
+    {
+        const bool each = m_plan.ReductionOf()->everyMicrobatch;
+        if (UsesFsdp() && !each)
+        {
+            Remark("plan.reduce", "Megatron-FSDP reduces for every microbatch: more traffic");
+        }
+        else if (!UsesFsdp() && each)
+        {
+            Remark("plan.reduce",
+                   "gradients add up whole and are reduced once: less traffic, more memory");
+        }
+        if (m_plan.bucket.Count() == 0)
+        {
+            Remark("plan.bucket", "Megatron's own buckets, which may hold several layers");
+        }
+        else if (UsesFsdp())
+        {
+            Remark("plan.bucket", "units of Megatron-FSDP are layers");
+        }
+        if (UsesFsdp())
+        {
+            Remark("plan.prefetch", "Megatron-FSDP fetches ahead by its own rule");
+        }
+        if (m_plan.asyncTensor && m_plan.tp == 1)
+        {
+            Remark("plan.async_tp", "without effect at tp 1");
+        }
+    }
+
+    void Hosts()
+    {
+        m_text.Blank();
+        m_text.Comment(m_ranks.KeepsHosts()
+                           ? "Nodes of the launcher (--node-rank) are servers in their order "
+                             "(plan.crossing):"
+                           : "Nodes of the launcher (--node-rank) have to be these servers, or "
+                             "other groups cross buildings (plan.crossing):");
+        m_text.Comment(m_ranks.HostsText(m_job.Cluster()));
+    }
+
+    const PlannedJob& m_job;
+    const ParallelPlan& m_plan;
+    const ModelSpec& m_model;
+    MegatronSharding m_sharding{MegatronSharding::None};
+    FrameworkRanks m_ranks;
+    OptionText m_text;
+    Refusals m_refusals;
+};
+
+} // namespace
+
+const PlanFormat&
+MegatronFormat()
+{
+    static const PlanFormat format = {
+        "megatron",
+        "bash arguments of Megatron-LM",
+        [](const PlannedJob& job) { return MegatronWriter(job).Text(); }};
+    return format;
+}
+
+} // namespace scaleacross
