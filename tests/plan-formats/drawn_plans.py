@@ -60,7 +60,7 @@ class Drawn:
         self.model = self.draw.choice(MODELS)
         self.per_node = self.draw.choice([2, 4, 8])
         self.buildings = self.draw.choice([1, 1, 2, 2, 4])
-        self.nodes = self.draw.choice([1, 2, 3, 4])
+        self.nodes = self.draw.choice([1, 2, 3, 4, 4])
         self.ranks = self.per_node * self.buildings * self.nodes
         self.plan = {}
         self.network = {}
@@ -84,7 +84,7 @@ class Drawn:
             left //= degree
         self.dp = left
         self.ep, self.etp = 1, 0
-        if "experts" in self.model and self.maybe(0.8):
+        if "experts" in self.model and self.maybe(0.9):
             if self.maybe():
                 self.ep = self.draw.choice([d for d in divisors(self.dp) if d <= 16])
             else:
@@ -98,7 +98,7 @@ class Drawn:
                          crossing=self.crossing)
 
     def draw_pipeline(self):
-        self.schedule = self.word("plan.schedule") if self.maybe(0.7) else "1f1b"
+        self.schedule = self.word("plan.schedule") if self.maybe() else "1f1b"
         one = self.schedule in ("gpipe", "1f1b", "zb-h1", "zb-h2")
         two = self.schedule in ("zbv", "dualpipev")
         self.chunks = 1 if one else 2 if two else self.draw.choice([1, 2, 2, 3])
@@ -123,7 +123,7 @@ class Drawn:
                              apportion=self.draw.choice(["even", "even", "even", "time"]))
 
     def draw_memory(self):
-        self.sharding = self.word("plan.sharding")
+        self.sharding = self.word("plan.sharding") if self.maybe() else "hsdp"
         self.plan["sharding"] = self.sharding
         if self.sharding in ("fsdp", "hsdp"):
             self.plan["reshard"] = self.maybe()

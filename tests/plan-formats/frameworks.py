@@ -27,38 +27,56 @@ def bash(script, text, path):
     return done.stdout.split("\0")[:-1]
 
 
-def hosts(text, nodes):
-    """The server of every node, numbered over all buildings of `nodes` servers."""
-    servers = []
+def numbers(text):
+    """"0-3,8-12 step 4" as the numbers."""
+    result = []
+    for part in text.split(","):
+        first, last, step = re.fullmatch(r"(\d+)(?:-(\d+)(?: step (-?\d+))?)?", part).groups()
+        run = range(int(first), int(last or first) + (1 if int(step or 1) > 0 else -1),
+                    int(step or 1))
+        assert run[-1] == int(last or first)
+        result += run
+    return result
+
+
+def places(text, nodes, per_node):
+    """The GPU of every rank, numbered over all buildings of `nodes` servers; and whether nodes are
+    what a launcher has to order."""
+    gpus = {}
     for line in text.splitlines():
-        found = re.fullmatch(r"# +node (\d+)(?:-(\d+))? = building(\d+) server "
-                             r"(\d+)(?:-(\d+)(?: step (-?\d+))?)?", line)
-        if found:
-            first, last, building, begin, end, step = found.groups()
-            count = int(last or first) - int(first) + 1
-            assert int(first) == len(servers)
-            run = [int(begin) + i * int(step or 1) for i in range(count)]
-            assert end is None or run[-1] == int(end)
-            servers += [(int(building) - 1) * nodes + server for server in run]
-    return servers
+        node = re.fullmatch(r"# +node (.*) = building(\d+) server (.*)", line)
+        if node:
+            first = (int(node[2]) - 1) * nodes
+            for index, server in zip(numbers(node[1]), numbers(node[3]), strict=True):
+                for local in range(per_node):
+                    gpus[index * per_node + local] = (first + server) * per_node + local
+        server = re.fullmatch(r"# +building(\d+) server (.*) = ranks (\S+)(?:, each (-?\d+) "
+                              r"further)?", line)
+        if server:
+            first = (int(server[1]) - 1) * nodes
+            for index, number in enumerate(numbers(server[2])):
+                for local, rank in enumerate(numbers(server[3])):
+                    rank += index * int(server[4] or 0)
+                    assert rank not in gpus
+                    gpus[rank] = (first + number) * per_node + local
+    assert sorted(gpus) == list(range(len(gpus)))
+    return [gpus[rank] for rank in range(len(gpus))], "--nnodes" in text
 
 
 class Framework:
-    """Degrees, order of ranks and places of nodes."""
+    """Degrees, order of ranks and where they are."""
 
     def __init__(self, text, drawn):
         self.text = text
-        found = re.search(r"--nnodes (\d+) --nproc-per-node (\d+)", text)
+        found = re.search(r"on (\d+) nodes of (\d+) GPUs", " ".join(text.split()))
         self.nodes, self.per_node = map(int, found.groups())
         self.world = self.nodes * self.per_node
-        self.hosts = hosts(text, drawn.nodes)
-        devices = re.search(r"CUDA_VISIBLE_DEVICES=([0-9,]+)", text)
-        self.devices = ([int(d) for d in devices[1].split(",")] if devices
-                        else list(range(self.per_node)))
+        self.gpus, self.launches = places(text, drawn.nodes, self.per_node)
+        assert sorted(self.gpus) == list(range(self.world))
+        assert self.launches != ("WORLD_SIZE" in text)
 
     def gpu(self, rank):
-        node, local = divmod(rank, self.per_node)
-        return self.hosts[node] * self.per_node + self.devices[local]
+        return self.gpus[rank]
 
     def digits(self, order, sizes):
         """By rank, inner to outer."""

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/kept-plan.h"
 #include "cli/output-file.h"
+#include "cli/plan-formats/option-text.h"
 #include "cli/plan-formats/plan-format.h"
 #include "cli/show/csv-text.h"
 #include "core/base/errors.h"
@@ -41,23 +42,67 @@ RankingText(const ExportOptions& options)
     return text;
 }
 
+/// The plan of a study, or of that rank in a database.
 std::string
-PlanText(const ExportOptions& options)
+PlanText(const ExportOptions& options, uint64_t rank)
 {
-    const PlanFormat& format = PlanFormatOf(options.format);
     CommonOptions common = options.common;
     const bool isKept = Database::IsDatabase(options.source);
     (isKept ? common.kept.db : common.study) = options.source;
-    if (!isKept && options.ofKept)
+    common.kept.rank = rank;
+    const std::string source =
+        isKept ? fmt::format("{}, plan {}", options.source, rank) : options.source;
+    return PlanFormatOf(options.format).text(PlannedJobOf(StudyOf(common), source));
+}
+
+/// Which of a database's plans the software can run, or what to do where there is none.
+std::string
+RemedyFor(const ExportOptions& options, const PlanRefused& refused)
+{
+    const std::string none = "no plan that is kept can be: " + refused.Remedy();
+    if (!Database::IsDatabase(options.source))
+    {
+        return refused.Remedy();
+    }
+    for (uint64_t rank = 1;; rank++)
+    {
+        try
+        {
+            PlanText(options, rank);
+            return fmt::format("--rank {} is the best plan that can be", rank);
+        }
+        catch (const PlanRefused&)
+        {
+            continue;
+        }
+        catch (const ConfigError&) // behind the last
+        {
+            return none;
+        }
+    }
+}
+
+std::string
+PlanText(const ExportOptions& options)
+{
+    if (!Database::IsDatabase(options.source) && options.ofKept)
     {
         throw ConfigError("--rank, --search",
                           options.source + " is no database",
                           "a database that explore has filled",
                           "leave them out: a study has one plan");
     }
-    const std::string source =
-        isKept ? fmt::format("{}, plan {}", options.source, common.kept.rank) : options.source;
-    return format.text(PlannedJobOf(StudyOf(common), source));
+    try
+    {
+        return PlanText(options, options.common.kept.rank);
+    }
+    catch (const PlanRefused& refused)
+    {
+        throw ConfigError(refused.Where(),
+                          refused.Problem(),
+                          refused.Allowed(),
+                          RemedyFor(options, refused));
+    }
 }
 
 void

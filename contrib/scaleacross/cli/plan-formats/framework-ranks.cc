@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <numeric>
 #include <unordered_map>
 #include <variant>
 
@@ -82,8 +81,8 @@ class Numbering
             }
             for (const FrameworkOrder order : orders)
             {
-                auto ranks = OnHosts(*places, order);
-                if (ranks && (!found || (ranks->KeepsHosts() && !found->KeepsHosts())))
+                FrameworkRanks ranks = Placed(*places, order);
+                if (!found || Needs(ranks) < Needs(*found))
                 {
                     found = std::move(ranks);
                 }
@@ -194,36 +193,23 @@ class Numbering
                        }));
     }
 
-    /// None where a node would have ranks of several servers, or each node another order of GPUs.
-    std::optional<FrameworkRanks> OnHosts(const std::vector<Place>& places,
-                                          FrameworkOrder order) const
+    FrameworkRanks Placed(const std::vector<Place>& places, FrameworkOrder order) const
     {
-        const uint32_t perNode = m_job.layout.gpusPerNode;
-        std::vector<uint32_t> gpuOf(places.size());
-        for (Rank gpu = 0; gpu < places.size(); gpu++)
-        {
-            gpuOf[RankOn(places[gpu], order)] = gpu;
-        }
         FrameworkRanks ranks;
         ranks.order = order;
-        for (uint32_t i = 0; i < perNode; i++)
+        ranks.perNode = m_job.layout.gpusPerNode;
+        ranks.gpus.resize(places.size());
+        for (Rank gpu = 0; gpu < places.size(); gpu++)
         {
-            ranks.devices.push_back(gpuOf[i] % perNode);
-        }
-        for (size_t rank = 0; rank < gpuOf.size(); rank++)
-        {
-            const uint32_t server = gpuOf[rank] / perNode;
-            if (rank % perNode == 0)
-            {
-                ranks.hosts.push_back(server);
-            }
-            if (server != ranks.hosts.back() ||
-                gpuOf[rank] % perNode != ranks.devices[rank % perNode])
-            {
-                return std::nullopt;
-            }
+            ranks.gpus[RankOn(places[gpu], order)] = gpu;
         }
         return ranks;
+    }
+
+    /// Of who starts the processes: nothing, an order of nodes, or a rank for each.
+    static int Needs(const FrameworkRanks& ranks)
+    {
+        return ranks.KeepsOrder() ? 0 : ranks.GoesByNodes() ? 1 : 2;
     }
 
     uint32_t RankOn(const Place& place, FrameworkOrder order) const
@@ -240,19 +226,6 @@ class Numbering
     uint32_t m_shardMembers;
 };
 
-bool
-CountsUp(const std::vector<uint32_t>& numbers)
-{
-    for (uint32_t i = 0; i < numbers.size(); i++)
-    {
-        if (numbers[i] != i)
-        {
-            return false;
-        }
-    }
-    return true;
-}
-
 /// "3", "0-7", or "0-12 step 4".
 std::string
 RangeText(uint32_t first, uint32_t count, int64_t step = 1)
@@ -262,56 +235,201 @@ RangeText(uint32_t first, uint32_t count, int64_t step = 1)
                        : fmt::format("{}-{} step {}", first, first + step * (count - 1), step);
 }
 
+/// Numbers that are equally far apart.
+struct Run
+{
+    uint32_t count{1};
+    int64_t step{1};
+};
+
+/// Names servers by building, and numbers them there.
+class Servers
+{
+  public:
+    Servers(const ClusterSpec& cluster, uint32_t perNode)
+        : m_cluster(cluster),
+          m_perNode(perNode)
+    {
+    }
+
+    uint32_t BuildingOf(uint32_t server) const
+    {
+        return m_cluster.BuildingOf(server * m_perNode);
+    }
+
+    std::string Text(uint32_t server, Run run) const
+    {
+        const uint32_t building = BuildingOf(server);
+        return m_cluster.buildings[building].name + " server " +
+               RangeText(server - m_cluster.FirstGpu(building) / m_perNode, run.count, run.step);
+    }
+
+  private:
+    const ClusterSpec& m_cluster;
+    uint32_t m_perNode;
+};
+
+/// "0-3,8-11"
+std::string
+ListText(const std::vector<uint32_t>& numbers)
+{
+    std::string text;
+    for (size_t begin = 0; begin < numbers.size();)
+    {
+        size_t end = begin + 1;
+        while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1)
+        {
+            end++;
+        }
+        text +=
+            (begin == 0 ? "" : ",") + RangeText(numbers[begin], static_cast<uint32_t>(end - begin));
+        begin = end;
+    }
+    return text;
+}
+
+/// Which servers the nodes of a launcher are.
+std::string
+NodesText(const FrameworkRanks& ranks, const Servers& servers)
+{
+    const auto nodes = static_cast<uint32_t>(ranks.gpus.size() / ranks.perNode);
+    const auto serverOf = [&](uint32_t node) {
+        return ranks.gpus[node * ranks.perNode] / ranks.perNode;
+    };
+    std::string text;
+    for (uint32_t node = 0; node < nodes;)
+    {
+        const uint32_t server = serverOf(node);
+        const auto isBeside = [&](uint32_t other) {
+            return other < nodes &&
+                   servers.BuildingOf(serverOf(other)) == servers.BuildingOf(server);
+        };
+        Run run;
+        run.step = isBeside(node + 1) ? int64_t{serverOf(node + 1)} - server : 1;
+        while (isBeside(node + run.count) &&
+               int64_t{serverOf(node + run.count)} - server == run.step * run.count)
+        {
+            run.count++;
+        }
+        text += fmt::format("    node {} = {}\n",
+                            RangeText(node, run.count),
+                            servers.Text(server, run));
+        node += run.count;
+    }
+    return text;
+}
+
+/// Which ranks the GPUs of each server have.
+std::string
+ServersText(const FrameworkRanks& ranks, const Servers& servers)
+{
+    std::vector<uint32_t> rankOf(ranks.gpus.size());
+    for (uint32_t rank = 0; rank < rankOf.size(); rank++)
+    {
+        rankOf[ranks.gpus[rank]] = rank;
+    }
+    const auto count = static_cast<uint32_t>(rankOf.size() / ranks.perNode);
+    const auto ranksOf = [&](uint32_t server) {
+        const auto begin = rankOf.begin() + server * ranks.perNode;
+        return std::vector<uint32_t>(begin, begin + ranks.perNode);
+    };
+    const auto isShifted = [&](uint32_t server, uint32_t other, int64_t by) {
+        const auto a = ranksOf(server);
+        const auto b = ranksOf(other);
+        return std::equal(a.begin(), a.end(), b.begin(), [by](uint32_t x, uint32_t y) {
+            return y == x + by;
+        });
+    };
+    std::string text;
+    for (uint32_t server = 0; server < count;)
+    {
+        const auto first = ranksOf(server);
+        const auto isBeside = [&](uint32_t other) {
+            return other < count && servers.BuildingOf(other) == servers.BuildingOf(server);
+        };
+        const int64_t step =
+            isBeside(server + 1) ? int64_t{ranksOf(server + 1).front()} - first.front() : 0;
+        uint32_t like = 1;
+        while (isBeside(server + like) && isShifted(server, server + like, step * like))
+        {
+            like++;
+        }
+        text += fmt::format("    {} = ranks {}{}\n",
+                            servers.Text(server, {like, 1}),
+                            ListText(first),
+                            like == 1 ? "" : fmt::format(", each {} further", step));
+        server += like;
+    }
+    return text;
+}
+
 } // namespace
 
 bool
-FrameworkRanks::KeepsHosts() const
+FrameworkRanks::KeepsOrder() const
 {
-    return CountsUp(hosts);
+    for (uint32_t rank = 0; rank < gpus.size(); rank++)
+    {
+        if (gpus[rank] != rank)
+        {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool
-FrameworkRanks::KeepsDevices() const
+FrameworkRanks::GoesByNodes() const
 {
-    return CountsUp(devices);
-}
-
-std::string
-FrameworkRanks::DevicesText() const
-{
-    std::string text;
-    for (const uint32_t device : devices)
+    for (uint32_t rank = 0; rank < gpus.size(); rank++)
     {
-        text += (text.empty() ? "" : ",") + std::to_string(device);
-    }
-    return text;
-}
-
-std::string
-FrameworkRanks::HostsText(const ClusterSpec& cluster) const
-{
-    const auto perNode = static_cast<uint32_t>(devices.size());
-    std::string text;
-    for (uint32_t node = 0; node < hosts.size();)
-    {
-        const uint32_t building = cluster.BuildingOf(hosts[node] * perNode);
-        const uint32_t first = cluster.FirstGpu(building) / perNode;
-        const auto isHere = [&](uint32_t n) {
-            return n < hosts.size() && cluster.BuildingOf(hosts[n] * perNode) == building;
-        };
-        const int64_t step = isHere(node + 1) ? int64_t{hosts[node + 1]} - hosts[node] : 1;
-        uint32_t count = 1;
-        while (isHere(node + count) && int64_t{hosts[node + count]} - hosts[node] == step * count)
+        if (gpus[rank] % perNode != rank % perNode ||
+            gpus[rank] / perNode != gpus[rank - rank % perNode] / perNode)
         {
-            count++;
+            return false;
         }
-        text += fmt::format("    node {} = {} server {}\n",
-                            RangeText(node, count),
-                            cluster.buildings[building].name,
-                            RangeText(hosts[node] - first, count, step));
-        node += count;
     }
-    return text;
+    return true;
+}
+
+std::string
+FrameworkRanks::LaunchText(const std::string& command) const
+{
+    const size_t nodes = gpus.size() / perNode;
+    const std::string where = fmt::format("on {} nodes of {} GPUs", nodes, perNode);
+    if (GoesByNodes())
+    {
+        return fmt::format("Start one process per GPU {}:\n    torchrun --nnodes {} "
+                           "--nproc-per-node {} --node-rank NODE ... {} ...\n",
+                           where,
+                           nodes,
+                           perNode,
+                           command);
+    }
+    return fmt::format("Start one process per GPU {}, each with its own RANK, since ranks are not "
+                       "together as torchrun has them (plan.crossing):\n    RANK=... "
+                       "LOCAL_RANK=GPU WORLD_SIZE={} MASTER_ADDR=... MASTER_PORT=... python {} "
+                       "...\n",
+                       where,
+                       gpus.size(),
+                       command);
+}
+
+std::string
+FrameworkRanks::PlacesText(const ClusterSpec& cluster) const
+{
+    const Servers servers(cluster, perNode);
+    if (GoesByNodes())
+    {
+        return (KeepsOrder()
+                    ? "Nodes of the launcher (--node-rank) are servers in their order "
+                      "(plan.crossing):\n"
+                    : "Nodes of the launcher (--node-rank) have to be these servers, or other "
+                      "groups cross buildings (plan.crossing):\n") +
+               NodesText(*this, servers);
+    }
+    return "Ranks of the GPUs of each server, GPU 0 first (plan.crossing):\n" +
+           ServersText(*this, servers);
 }
 
 std::optional<FrameworkRanks>

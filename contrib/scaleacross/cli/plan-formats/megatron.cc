@@ -170,9 +170,9 @@ class MegatronWriter
         }
         else
         {
-            Refuse("plan.crossing",
-                   "no order of nodes gives its process groups (tp-cp-dp-pp, tp-cp-pp-dp, experts "
-                   "as etp-ep-dp)");
+            Refuse(
+                "plan.crossing",
+                "its groups are others (ranks tp-cp-dp-pp or tp-cp-pp-dp, of experts etp-ep-dp)");
         }
     }
 
@@ -230,10 +230,8 @@ class MegatronWriter
     {
         m_text.Comment(fmt::format("{}\nof {}: {}\n\n"
                                    "For {}: all names below are in its list of options.\n"
-                                   "Start one process per GPU on {} nodes, in bash:\n"
-                                   "    source THIS_FILE\n"
-                                   "    torchrun --nnodes {} --nproc-per-node {} --node-rank NODE "
-                                   "... pretrain_gpt.py \"${{PLAN[@]}}\" ...\n"
+                                   "Source this file in bash. "
+                                   "{}"
                                    "Model, data, optimizer and precision are no part of the plan; "
                                    "their options go beside it. NCCL's variables are in --format "
                                    "nccl.",
@@ -241,9 +239,7 @@ class MegatronWriter
                                    m_job.study.name,
                                    m_job.source,
                                    g_checked,
-                                   m_job.Nodes(),
-                                   m_job.Nodes(),
-                                   m_job.layout.gpusPerNode));
+                                   m_ranks.LaunchText("pretrain_gpt.py \"${PLAN[@]}\"")));
         m_text.Blank();
     }
 
@@ -257,10 +253,6 @@ class MegatronWriter
         {
             m_text.Setting("export CUDA_DEVICE_MAX_CONNECTIONS=1",
                            "with tp or cp, before Blackwell; else any");
-        }
-        if (!m_ranks.KeepsDevices())
-        {
-            m_text.Setting("export CUDA_VISIBLE_DEVICES=" + m_ranks.DevicesText(), "plan.crossing");
         }
     }
 
@@ -576,12 +568,7 @@ class MegatronWriter
     void Hosts()
     {
         m_text.Blank();
-        m_text.Comment(m_ranks.KeepsHosts()
-                           ? "Nodes of the launcher (--node-rank) are servers in their order "
-                             "(plan.crossing):"
-                           : "Nodes of the launcher (--node-rank) have to be these servers, or "
-                             "other groups cross buildings (plan.crossing):");
-        m_text.Comment(m_ranks.HostsText(m_job.Cluster()));
+        m_text.Comment(m_ranks.PlacesText(m_job.Cluster()));
     }
 
     const PlannedJob& m_job;

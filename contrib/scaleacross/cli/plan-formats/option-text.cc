@@ -2,8 +2,6 @@
 
 #include "cli/plan-formats/option-text.h"
 
-#include "core/base/errors.h"
-
 #include <sstream>
 
 namespace scaleacross
@@ -141,10 +139,10 @@ Refusals::Throw(const std::string& format, const std::string& program) const
     {
         reasons += (reasons.empty() ? "" : "; ") + reason;
     }
-    throw ConfigError("--format " + format,
+    throw PlanRefused("--format " + format,
                       program + " cannot run this plan: " + reasons,
-                      "a plan with schedule, layers, sharding and groups that it has",
-                      "another --rank; or explore with what doc/export-plan.md lists");
+                      "a plan with groups, schedule, layers and sharding that it has",
+                      "explore with such values only: the page export-plan.md has them");
 }
 
 } // namespace scaleacross

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_OPTION_TEXT_H
 #define SCALEACROSS_OPTION_TEXT_H
 
+#include "core/base/errors.h"
 #include "core/spec/plan-fields.h"
 
 #include <set>
@@ -56,13 +57,20 @@ class OptionText
     std::set<std::string> m_told;
 };
 
+/// A program cannot run a plan, which another plan may mend.
+class PlanRefused : public ConfigError
+{
+  public:
+    using ConfigError::ConfigError;
+};
+
 /// Reasons why a program cannot run a plan, by field. All are told at once.
 class Refusals
 {
   public:
     void Add(const Plan& plan, const std::string& key, const std::string& why);
 
-    /// Throws ConfigError (where = "--format <format>") if there are any.
+    /// Throws PlanRefused (where = "--format <format>") if there are any.
     void Throw(const std::string& format, const std::string& program) const;
 
   private:

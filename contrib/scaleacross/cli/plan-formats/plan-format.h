@@ -16,7 +16,7 @@ struct PlanFormat
 {
     std::string word; //!< of `export --format`
     std::string help;
-    /// Throws ConfigError (where = "--format <word>") for a plan that the software cannot run.
+    /// Throws PlanRefused for a plan that the software cannot run.
     std::string (*text)(const PlannedJob& job);
 };
 

@@ -37,12 +37,6 @@ struct PlannedJob
         return study.scenario.cluster;
     }
 
-    /// Servers that the job fills.
-    uint32_t Nodes() const
-    {
-        return layout.ranks / layout.gpusPerNode;
-    }
-
     /// Members of a data-parallel group (cp x dp) that share what is sharded. Domain: something is.
     uint32_t ShardMembers() const;
 

@@ -170,7 +170,7 @@ class TitanWriter
         else
         {
             Refuse("plan.crossing",
-                   "no order of nodes gives its device meshes (tp-cp-dp-pp, experts as etp-ep-dp)");
+                   "its groups are others (ranks tp-cp-dp-pp, of experts etp-ep-dp)");
         }
     }
 
@@ -217,9 +217,7 @@ class TitanWriter
     {
         m_text.Comment(fmt::format("{}\nof {}: {}\n\n"
                                    "For {}: all names below are in its list of options.\n"
-                                   "Start one process per GPU on {} nodes:\n"
-                                   "    torchrun --nnodes {} --nproc-per-node {} --node-rank NODE "
-                                   "... -m torchtitan.train --job.config_file THIS_FILE ...\n"
+                                   "{}"
                                    "Model, data, optimizer and precision are no part of the plan; "
                                    "their options go beside it. NCCL's variables are in --format "
                                    "nccl.",
@@ -227,14 +225,8 @@ class TitanWriter
                                    m_job.study.name,
                                    m_job.source,
                                    g_checked,
-                                   m_job.Nodes(),
-                                   m_job.Nodes(),
-                                   m_job.layout.gpusPerNode));
-        if (!m_ranks.KeepsDevices())
-        {
-            m_text.Comment("Set CUDA_VISIBLE_DEVICES=" + m_ranks.DevicesText() +
-                           " for all processes (plan.crossing).");
-        }
+                                   m_ranks.LaunchText("-m torchtitan.train --job.config_file "
+                                                      "THIS_FILE")));
     }
 
     void Begin(const char* table)
@@ -440,12 +432,7 @@ class TitanWriter
     void Hosts()
     {
         m_text.Blank();
-        m_text.Comment(m_ranks.KeepsHosts()
-                           ? "Nodes of the launcher (--node-rank) are servers in their order "
-                             "(plan.crossing):"
-                           : "Nodes of the launcher (--node-rank) have to be these servers, or "
-                             "other groups cross buildings (plan.crossing):");
-        m_text.Comment(m_ranks.HostsText(m_job.Cluster()));
+        m_text.Comment(m_ranks.PlacesText(m_job.Cluster()));
     }
 
     const PlannedJob& m_job;
