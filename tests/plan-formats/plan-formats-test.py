@@ -7,13 +7,17 @@ import collections
 import os
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
 
-from drawn_plans import Drawn, call, vocabulary
+from drawn_plans import PROGRAM, Drawn, call, vocabulary
 from frameworks import Megatron, Titan, bash, option_list, order
 
 DRAWS = int(os.environ.get("SCALEACROSS_DRAWS", "400"))
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PAGE = TOP / "contrib" / "scaleacross" / "doc" / "export-plan.md"
+EXAMPLE = "examples/small-two-buildings/study.yaml"
 PROGRAMS = {"megatron": "Megatron-LM", "torchtitan": "TorchTitan"}
 ROUNDS = ("interleaved", "dorapp")
 
@@ -333,18 +337,18 @@ class PlanFormats(unittest.TestCase):
             self.assertIn(", ".join(f"{comm} {factor * number}"
                                     for comm, number in classes.items()), told)
 
-    def test_says_which_list_it_was_checked_against(self):
-        drawn = next(drawn for drawn, _ in self.runs if drawn.schedule == "1f1b")
-        for name in ("megatron", "nccl", "torchtitan"):
+    def test_page(self):
+        """The page has what the program writes for the example, and says which lists it knows."""
+        page = PAGE.read_text(encoding="ascii")
+        shown = "\n".join(line.removeprefix("    ") for line in page.splitlines()
+                          if line.startswith("    ") or not line)
+        for name in ("megatron", "torchtitan", "nccl"):
+            done = subprocess.run([PROGRAM, "export", EXAMPLE, "--format", name], cwd=TOP,
+                                  check=True, capture_output=True, text=True)
+            self.assertIn(done.stdout.strip(), shown)
             (version, commit, date), _ = option_list(name)
-            source = (pathlib.Path(__file__).parents[2] / "contrib/scaleacross/cli/plan-formats" /
-                      f"{name}.cc").read_text(encoding="ascii")
-            said = re.search(r'g_checked = "(.*) \((\w+), (.*)\)"', source)
-            self.assertEqual((said[1], said[3]), (version, date))
-            self.assertTrue(commit.startswith(said[2]))
-        self.assertIn(said[0].split('"')[1],
-                      call("export", "-", "--format", name, text=drawn.text()).stdout
-                      or said[0])
+            self.assertIn(f"For {version} ({commit[:9]}, {date}): ", done.stdout)
+            self.assertIn(f"| {version.replace(' ', ' | ')}, {date}", page)
 
 
 if __name__ == "__main__":
