@@ -264,7 +264,7 @@ TEST_F(ExportTest, RefusesPlansThatItCannotExport)
               "plan.sharding zero1: it has fsdp and hsdp; plan.schedule zb-h2: "},
              {"small.db --format megatron --set plan.schedule=zb-h2 --set plan.pp=2 --set "
               "plan.crossing=dp --set plan.tp=4",
-              "no plan that is kept can be"}})
+              "no plan that is kept is one that it can run"}})
     {
         const Call call = Run("export " + arguments);
         EXPECT_EQ(call.code, 2) << arguments;
@@ -299,7 +299,7 @@ TEST_F(ExportTest, NamesThePlanThatTheSoftwareCanRun)
         EXPECT_EQ(call.code, 2);
         EXPECT_THAT(call.err,
                     HasSubstr("remedy: --rank " + std::to_string(runs.front()) +
-                              " is the best plan that can be"));
+                              " is the best plan that it can run"));
     }
     for (const size_t rank : runs)
     {

@@ -59,7 +59,7 @@ PlanText(const ExportOptions& options, uint64_t rank)
 std::string
 RemedyFor(const ExportOptions& options, const PlanRefused& refused)
 {
-    const std::string none = "no plan that is kept can be: " + refused.Remedy();
+    const std::string none = "no plan that is kept is one that it can run: " + refused.Remedy();
     if (!Database::IsDatabase(options.source))
     {
         return refused.Remedy();
@@ -69,7 +69,7 @@ RemedyFor(const ExportOptions& options, const PlanRefused& refused)
         try
         {
             PlanText(options, rank);
-            return fmt::format("--rank {} is the best plan that can be", rank);
+            return fmt::format("--rank {} is the best plan that it can run", rank);
         }
         catch (const PlanRefused&)
         {

@@ -274,7 +274,8 @@ class MegatronWriter
             Option("--num-experts", m_model.experts, "model");
             Option("--expert-model-parallel-size", m_plan.ep, "plan.ep");
             Option("--expert-tensor-parallel-size", m_plan.ExpertTensor(), "plan.etp");
-            const bool kernels = m_job.plan.network.allToAll->kernel != TokenKernel::None;
+            const bool kernels = m_job.plan.network.allToAll->kernel != TokenKernel::None &&
+                                 m_plan.ExpertTensor() * m_plan.ep > 1;
             Option(fmt::format("--moe-token-dispatcher-type {}", kernels ? "flex" : "alltoall"),
                    "network.all_to_all");
             if (kernels)

@@ -299,9 +299,14 @@ class TitanWriter
         Set("expert_parallel_degree", m_plan.ep, "plan.ep");
         Set("expert_tensor_parallel_degree", m_plan.ExpertTensor(), "plan.etp");
         const bool kernels = m_job.plan.network.allToAll->kernel != TokenKernel::None;
+        const bool whole = m_plan.ExpertTensor() == 1;
         SetWord("expert_parallel_comm_backend",
-                kernels ? "deepep" : "standard",
+                kernels && whole ? "deepep" : "standard",
                 "network.all_to_all");
+        if (kernels && !whole)
+        {
+            Remark("network.all_to_all", "PyTorch's, since DeepEP sends to whole experts only");
+        }
     }
 
     void Pipeline()
@@ -411,9 +416,11 @@ class TitanWriter
         {
             Remark("plan.reshard", "parameters are gathered for every microbatch: more traffic");
         }
-        if (IsDualPipe() && m_plan.ep == 1)
+        if (IsDualPipe() && (m_plan.ep == 1 || m_plan.recompute != Recompute()))
         {
-            Remark("plan.schedule", "forward and backward overlap with expert parallelism only");
+            Remark("plan.schedule",
+                   "forward and backward overlap with expert parallelism and without recomputation "
+                   "only; here one follows the other");
         }
         if (m_plan.bucket.Count() > 0)
         {
