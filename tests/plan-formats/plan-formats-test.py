@@ -4,6 +4,7 @@
 texts is the plan, and what they cannot make is refused or told."""
 
 import collections
+import json
 import os
 import pathlib
 import re
@@ -116,6 +117,19 @@ class PlanFormats(unittest.TestCase):
             self.assertLessEqual(max(dealt) - min(dealt), 1)
             if dealt.count(max(dealt)) <= len(dealt) - 2:
                 self.assertEqual({dealt[0], dealt[-1]}, {min(dealt)})
+
+        else:
+            # Of every stage, as the program draws it.
+            done = call("schedule", "-", "--json", text=drawn.text())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            vee = drawn.schedule in ("zbv", "zbv-interleaved", "dualpipev")
+            stages = [0] * drawn.pp
+            for position, count in enumerate(counts):
+                chunk, index = divmod(position, drawn.pp)
+                stages[drawn.pp - 1 - index if vee and chunk % 2 else index] += count
+            shown = [stage["layers"] for stage in json.loads(done.stdout)["stages"]]
+            shown[0 if vee else -1] -= drawn.model.get("mtp_layers", 0)
+            self.assertEqual(stages, shown)
 
     def check_passes(self, drawn, name, group):
         p, v, m = drawn.pp, drawn.chunks, drawn.microbatches

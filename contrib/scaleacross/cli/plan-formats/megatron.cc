@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/plan-formats/framework-ranks.h"
+#include "cli/plan-formats/megatron-words.h"
 #include "cli/plan-formats/option-text.h"
 #include "cli/plan-formats/plan-format.h"
-#include "cli/shell-text.h"
 #include "core/pipeline/pipeline-schedule.h"
 
 #include <algorithm>
@@ -26,24 +26,8 @@ enum class MegatronSharding : uint8_t
     Parameters
 };
 
-/// A word of --recompute-modules for a module of ours.
-struct MegatronModule
-{
-    bool RecomputedParts::*module;
-    const char* word;
-};
-
 const char* const g_layerKeys =
     "plan.layers plan.apportion plan.embedding_as_layer plan.loss_as_layer plan.chunks";
-
-constexpr MegatronModule g_modules[] = {
-    {&RecomputedParts::norms, "layernorm"},
-    {&RecomputedParts::activations, "moe_act"},
-    {&RecomputedParts::upProjections, "mla_up_proj"},
-    {&RecomputedParts::denseMlp, "mlp"},
-    {&RecomputedParts::experts, "moe"},
-    {&RecomputedParts::sharedExperts, "shared_experts"},
-};
 
 /// Writes one plan. The order of its steps is that of the text.
 class MegatronWriter
@@ -326,72 +310,15 @@ class MegatronWriter
 
     void Layers()
     {
-        std::vector<uint32_t> counts;
-        for (const StageLayers& stage : m_job.layers)
+        const auto options = MegatronLayerOptions(m_job);
+        for (const std::string& option : options)
         {
-            counts.push_back(stage.count);
+            Option(option, g_layerKeys);
         }
-        counts.back() -= m_model.mtpLayers;
-        const std::string keys = g_layerKeys;
-        const bool even = IsEven(counts, 0, counts.size());
-        const uint32_t ends = (m_plan.embeddingAsLayer ? 1 : 0) + (m_plan.lossAsLayer ? 1 : 0);
-        if (even || (ends > 0 && (m_model.layers + ends) % counts.size() == 0))
+        if (options.empty())
         {
-            if (!even && m_plan.embeddingAsLayer)
-            {
-                Option("--account-for-embedding-in-pipeline-split", "plan.embedding_as_layer");
-            }
-            if (!even && m_plan.lossAsLayer)
-            {
-                Option("--account-for-loss-in-pipeline-split", "plan.loss_as_layer");
-            }
-            if (m_plan.chunks > 1)
-            {
-                Option("--num-virtual-stages-per-pipeline-rank", m_plan.chunks, keys);
-            }
-            else
-            {
-                Note("equally many layers in all stages", keys);
-            }
+            Note("equally many layers in all stages", g_layerKeys);
         }
-        else if (m_plan.chunks == 1 && IsEven(counts, 1, counts.size() - 1))
-        {
-            Option("--decoder-first-pipeline-num-layers", counts.front(), keys);
-            Option("--decoder-last-pipeline-num-layers", counts.back(), keys);
-        }
-        else
-        {
-            Option("--pipeline-model-parallel-layout " + ShellText(Layout(counts)), keys);
-        }
-    }
-
-    static bool IsEven(const std::vector<uint32_t>& counts, size_t begin, size_t end)
-    {
-        return std::all_of(counts.begin() + static_cast<std::ptrdiff_t>(begin),
-                           counts.begin() + static_cast<std::ptrdiff_t>(end),
-                           [&](uint32_t count) { return count == counts[begin]; });
-    }
-
-    /// "Et*7|(t*8|)*14t*7L": E is the embedding, t a layer, m an MTP layer, L the loss. No t*8
-    /// inside of parentheses: Megatron unrolls those first and the inner ones then, which is right.
-    std::string Layout(const std::vector<uint32_t>& counts) const
-    {
-        const auto layers = [](uint32_t count) {
-            return count == 0 ? "" : count == 1 ? "t" : fmt::format("t*{}", count);
-        };
-        std::string text = "E" + layers(counts.front()) + "|";
-        for (size_t i = 1; i + 1 < counts.size();)
-        {
-            size_t same = 1;
-            while (i + same + 1 < counts.size() && counts[i + same] == counts[i])
-            {
-                same++;
-            }
-            const std::string one = layers(counts[i]) + "|";
-            text += same == 1 ? one : fmt::format("({})*{}", one, same);
-            i += same;
-        }
-        return text + layers(counts.back()) + std::string(m_model.mtpLayers, 'm') + "L";
     }
 
     void Batch()
@@ -472,14 +399,7 @@ class MegatronWriter
 
     void RecomputedModules(const RecomputedParts& parts)
     {
-        std::string words;
-        for (const MegatronModule& module : g_modules)
-        {
-            if (parts.*module.module && Has(module.module))
-            {
-                words += std::string(" ") + module.word;
-            }
-        }
+        const std::string words = MegatronModules(m_model, parts);
         if (!words.empty())
         {
             Option("--recompute-granularity selective", "plan.recompute");
@@ -499,21 +419,6 @@ class MegatronWriter
         {
             Remark("plan.recompute", "the model has no such module");
         }
-    }
-
-    /// Whether the model has what Megatron refuses to recompute without.
-    bool Has(bool RecomputedParts::*module) const
-    {
-        if (module == &RecomputedParts::upProjections)
-        {
-            return m_model.IsLatent();
-        }
-        if (module == &RecomputedParts::sharedExperts)
-        {
-            return m_model.sharedFfn > 0;
-        }
-        return IsMoe() ||
-               (module != &RecomputedParts::activations && module != &RecomputedParts::experts);
     }
 
     void Overlap()
