@@ -71,13 +71,12 @@ RemedyFor(const ExportOptions& options, const PlanRefused& refused)
             PlanText(options, rank);
             return fmt::format("--rank {} is the best plan that it can run", rank);
         }
-        catch (const PlanRefused&)
+        catch (const ConfigError& no)
         {
-            continue;
-        }
-        catch (const ConfigError&) // behind the last
-        {
-            return none;
+            if (no.Where().rfind("--rank", 0) == 0) // behind the last
+            {
+                return none;
+            }
         }
     }
 }
