@@ -175,7 +175,7 @@ class Traces(unittest.TestCase):
 
 class Ours(Traces):
     def test_another_reader_finds_the_same_work(self):
-        end = self.call("export", STUDY, "--chakra", "-o", "step")
+        end = self.call("export", STUDY, "--format", "chakra", "-o", "step")
         self.assertEqual(end.returncode, 0, end.stderr)
         groups = json.loads((self.folder / "step.groups.json").read_text())
         total, messages = 0, collections.Counter()
@@ -206,7 +206,7 @@ class Ours(Traces):
         self.assertEqual(total, self.bytes_of(self.report(STUDY)))
 
     def test_a_trace_that_another_writer_has_touched_is_refused(self):
-        self.call("export", STUDY, "--chakra", "-o", "step")
+        self.call("export", STUDY, "--format", "chakra", "-o", "step")
         metadata, nodes = read(self.folder / "step.5.et")
         nodes[7].duration_micros += 1
         path = self.folder / "step.5.et"

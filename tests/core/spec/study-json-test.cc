@@ -44,6 +44,8 @@ Bases()
         "events: [{kind: degradation, target: plane 1, at: 1us, factor: 0.5}]\n";
     const std::string flaps =
         "events: [{kind: flap, target: plane 1, at: 1us, down: 1us, period: 8ms}]\n";
+    const std::string shares =
+        "events: [{kind: foreign-traffic, target: 'a--b', at: 1us, load: 0.3}]\n";
     const std::string plane = "events: [{kind: plane-failure, target: plane 1, at: 1us}]\n";
     std::vector<Scenario> bases;
     for (const std::string& text : {
@@ -51,10 +53,10 @@ Bases()
              "model: {preset: llama4-scout, moe_every: 2, dense_ffn: 64}\n" + workload + g_cluster +
                  slows,
              "model: deepseek-v3\n" + workload + g_cluster + flaps + "plan: {recompute: full}\n",
-             "model: gpt-oss-20b\n" + workload + g_cluster + plane +
+             "model: gpt-oss-20b\n" + workload + g_cluster + fails +
                  "network: {transport: roce, multipath: spray-random, recovery: "
                  "selective-repeat}\n",
-             dense + workload + g_cluster + plane + "plan: {sharding: fsdp, reshard: true}\n" +
+             dense + workload + g_cluster + shares + "plan: {sharding: fsdp, reshard: true}\n" +
                  "network: {transport: infiniband}\n",
          })
     {

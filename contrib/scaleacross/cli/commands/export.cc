@@ -3,18 +3,16 @@
 #include "cli/command.h"
 #include "cli/kept-plan.h"
 #include "cli/output-file.h"
+#include "cli/plan-formats/option-text.h"
+#include "cli/plan-formats/plan-format.h"
 #include "cli/show/csv-text.h"
 #include "core/base/errors.h"
-#include "core/engine/engine.h"
-#include "core/io/chakra-files.h"
-#include "core/io/chakra-writer.h"
 #include "core/store/ranking-table.h"
 
 #include <fmt/core.h>
 #include <iostream>
 #include <limits>
 #include <memory>
-#include <variant>
 
 namespace scaleacross
 {
@@ -24,29 +22,142 @@ namespace
 
 struct ExportOptions
 {
-    std::string source; //!< a database, or a study
-    KeptPlanName kept;
-    std::vector<std::string> set;
+    std::string source;
+    CommonOptions common; //!< with --format: of the study, or of the plan that is kept
     bool csv{false};
-    bool chakra{false};
+    std::string format;
     std::string output;
+    bool ofKept{false}; //!< a number of a plan or search is given
 };
 
-bool
-IsDatabaseName(const std::string& path)
-{
-    const bool named = path.size() > 3 && path.compare(path.size() - 3, 3, ".db") == 0;
-    return named || Database::IsDatabase(path);
-}
-
-Exit
-ExportTable(const ExportOptions& options)
+std::string
+RankingText(const ExportOptions& options)
 {
     Database database(options.source, Database::Access::Read);
     std::string text;
     database.Snapshot([&] {
-        text = CsvText(RankingTable(database, ChosenSearch(database, options.kept.search).id));
+        text =
+            CsvText(RankingTable(database, ChosenSearch(database, options.common.kept.search).id));
     });
+    return text;
+}
+
+/// The study whose plan is asked for, or that fixes the plan of that rank in a database.
+Study
+StudyOf(const ExportOptions& options, uint64_t rank, StudyScope scope = StudyScope::Training)
+{
+    CommonOptions common = options.common;
+    const bool isKept = Database::IsDatabase(options.source);
+    (isKept ? common.kept.db : common.study) = options.source;
+    common.kept.rank = rank;
+    return StudyOf(common, scope);
+}
+
+/// The plan of a study, or of that rank in a database.
+std::string
+PlanText(const ExportOptions& options, uint64_t rank)
+{
+    const std::string source = Database::IsDatabase(options.source)
+                                   ? fmt::format("{}, plan {}", options.source, rank)
+                                   : options.source;
+    return PlanFormatOf(options.format).text(PlannedJobOf(StudyOf(options, rank), source));
+}
+
+/// Which of a database's plans the software can run, or what to do where there is none.
+std::string
+RemedyFor(const ExportOptions& options, const PlanRefused& refused)
+{
+    const std::string none = "no plan that is kept is one that it can run: " + refused.Remedy();
+    if (!Database::IsDatabase(options.source))
+    {
+        return refused.Remedy();
+    }
+    for (uint64_t rank = 1;; rank++)
+    {
+        try
+        {
+            PlanText(options, rank);
+            return fmt::format("--rank {} is the best plan that it can run", rank);
+        }
+        catch (const ConfigError& no)
+        {
+            if (no.Where().rfind("--rank", 0) == 0) // behind the last
+            {
+                return none;
+            }
+        }
+    }
+}
+
+void
+ExpectOnePlan(const ExportOptions& options)
+{
+    if (!Database::IsDatabase(options.source) && options.ofKept)
+    {
+        throw ConfigError("--rank, --search",
+                          options.source + " is no database",
+                          "a database that explore has filled",
+                          "leave them out: a study has one plan");
+    }
+}
+
+/// Writes a form that is several files; says what they are.
+std::string
+WriteFiles(const ExportOptions& options)
+{
+    ExpectOnePlan(options);
+    if (options.output.empty())
+    {
+        throw ConfigError("--format " + options.format,
+                          "it is a file for each rank, and they have no name",
+                          "-o PREFIX, for PREFIX.0.et and so on",
+                          "");
+    }
+    const Study study = StudyOf(options, options.common.kept.rank, StudyScope::Replay);
+    return PlanFormatOf(options.format).write(study, options.output, options.source);
+}
+
+std::string
+PlanText(const ExportOptions& options)
+{
+    ExpectOnePlan(options);
+    try
+    {
+        return PlanText(options, options.common.kept.rank);
+    }
+    catch (const PlanRefused& refused)
+    {
+        throw ConfigError(refused.Where(),
+                          refused.Problem(),
+                          refused.Allowed(),
+                          RemedyFor(options, refused));
+    }
+}
+
+void
+ExpectOneForm(const ExportOptions& options)
+{
+    if (options.csv == options.format.empty())
+    {
+        return;
+    }
+    throw ConfigError(options.csv ? "--format" : "--csv",
+                      options.csv ? "is given beside --csv"
+                                  : "is not given, nor is --format: no form is named",
+                      "--csv, for a table of all plans, or --format, for one of them",
+                      "");
+}
+
+Exit
+Export(const ExportOptions& options)
+{
+    ExpectOneForm(options);
+    if (!options.csv && PlanFormatOf(options.format).write != nullptr)
+    {
+        std::cout << WriteFiles(options);
+        return Exit::Done;
+    }
+    const std::string text = options.csv ? RankingText(options) : PlanText(options);
     if (options.output.empty())
     {
         std::cout << text;
@@ -58,122 +169,38 @@ ExportTable(const ExportOptions& options)
     return Exit::Done;
 }
 
-/// The plan of the study, or of that rank of the database.
-Study
-StudyOf(const ExportOptions& options)
-{
-    CommonOptions common;
-    common.set = options.set;
-    common.study = options.source;
-    if (IsDatabaseName(options.source))
-    {
-        common.kept = options.kept;
-        common.kept.db = options.source;
-    }
-    return scaleacross::StudyOf(common, StudyScope::Replay);
-}
-
-Exit
-ExportTraces(const ExportOptions& options)
-{
-    const Study study = StudyOf(options);
-    const std::string& files = options.output;
-    ExpectOutput(ChakraGroupsFile(files), options.source, "--output");
-    const auto prepared = PrepareRun(study.scenario);
-    if (const auto* no = std::get_if<Infeasible>(&prepared))
-    {
-        throw RunError(no->reason, no->detail);
-    }
-    const auto& run = std::get<PreparedRun>(prepared);
-    const ChakraWriter writer(run);
-    uint64_t bytes = 0;
-    for (Rank rank = 0; rank < run.graph.ranks; rank++)
-    {
-        const std::string text = writer.Trace(rank);
-        WriteOutput(ChakraFile(files, rank), text, options.source);
-        bytes += text.size();
-    }
-    WriteOutput(ChakraGroupsFile(files), writer.Groups().Json(), options.source);
-    fmt::print("{} to {}: an iteration of {} ranks, {:.1f} MB; groups in {}\n",
-               ChakraFile(files, 0),
-               ChakraFile(files, run.graph.ranks - 1),
-               run.graph.ranks,
-               static_cast<double>(bytes) / 1e6,
-               ChakraGroupsFile(files));
-    return Exit::Done;
-}
-
-Exit
-Export(const ExportOptions& options, const Command& command)
-{
-    const auto refuse = [&command](const char* name, const char* problem, const char* allowed) {
-        if (command.IsGiven(name))
-        {
-            throw ConfigError(name, problem, allowed, "");
-        }
-    };
-    if (options.csv == options.chakra)
-    {
-        throw ConfigError("export",
-                          options.csv ? "two forms are asked for" : "it is not said in which form",
-                          "--csv or --chakra",
-                          "--csv writes all plans of a search, --chakra what the ranks of one do");
-    }
-    if (options.csv)
-    {
-        refuse("--rank", "the table has all plans", "--chakra, or without --rank");
-        refuse("--set", "a database is as it is", "--chakra, or without --set");
-        return ExportTable(options);
-    }
-    if (options.output.empty())
-    {
-        throw ConfigError("--chakra",
-                          "there is a file for each rank, and no name for them",
-                          "-o PREFIX, for PREFIX.0.et and so on",
-                          "");
-    }
-    if (!IsDatabaseName(options.source))
-    {
-        refuse("--rank", "a study has one plan", "a database, or without --rank");
-        refuse("--search", "a study has no searches", "a database, or without --search");
-    }
-    return ExportTraces(options);
-}
-
 } // namespace
 
 void
 AddExport(CommandLine& program)
 {
     auto options = std::make_shared<ExportOptions>();
-    Command command = program.Add(
-        "export",
-        "write the plans that a search keeps as a table, or what the ranks of one do as traces");
-    command.Add("DB|STUDY", options->source, "a database, or with --chakra a study").Required();
+    Command command =
+        program.Add("export", "write the plans that a search keeps, or one for other software");
+    command.Add("DB", options->source, "a database; with --format also a study that fixes a plan")
+        .Required();
     command.Flag("--csv", options->csv, "comma-separated values, a row per plan");
-    command.Flag("--chakra",
-                 options->chakra,
-                 "an execution trace of Chakra for each rank of one plan, one iteration");
+    command.Add("--format", options->format, "one plan: " + PlanFormatHelp());
     command
         .Add("--search",
-             options->kept.search,
+             options->common.kept.search,
              "number of the search; default: the one last worked on")
         .Between(1, std::numeric_limits<int64_t>::max());
-    command.Add("--rank", options->kept.rank, "with --chakra: which of the plans, 1 being the best")
-        .Between(1, 1000000)
-        .ShowDefault();
     command
-        .Add("--set",
-             options->set,
-             "with --chakra: set a value of the study, or of what the search asked about; "
-             "repeatable")
-        .Named("KEY=VALUE")
-        .Repeatable();
+        .Add("--rank",
+             options->common.kept.rank,
+             "with --format: which of a database's plans, 1 being the best")
+        .Between(1, 1000000)
+        .ShowDefault()
+        .Needs("--format");
+    AddSet(command, options->common).Needs("--format");
     command.Add("-o,--output",
                 options->output,
-                "file to write, default: standard output; with --chakra what PREFIX.0.et and the "
-                "others begin with");
-    command.Does([options, command] { return Export(*options, command); });
+                "file to write; default: standard output; of traces what their names begin with");
+    command.Does([options, command] {
+        options->ofKept = command.IsGiven("--rank") || command.IsGiven("--search");
+        return Export(*options);
+    });
 }
 
 } // namespace scaleacross

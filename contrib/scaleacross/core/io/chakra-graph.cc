@@ -30,7 +30,7 @@ FailNode(const chakra::Node& node, const std::string& path, const std::string& p
     throw ConfigError(path,
                       "node " + std::to_string(node.id()) + " " + Quoted(node.name()) + ": " +
                           problem,
-                      "a node as 'scaleacross export --chakra' writes it",
+                      "a node as 'scaleacross export --format chakra' writes it",
                       "export the plan again, or have the trace read without ScaleAcross's "
                       "attributes by trace.lower");
 }
@@ -145,7 +145,7 @@ ChakraGraphReader::ChakraGraphReader(const std::string& json, const std::string&
     const auto fail = [&path](const std::string& problem) {
         throw ConfigError(path,
                           "the attribute scaleacross of its metadata " + problem,
-                          "what 'scaleacross export --chakra' of this release writes",
+                          "what 'scaleacross export --format chakra' of this release writes",
                           "export the plan again, or have the trace read without ScaleAcross's "
                           "attributes by trace.lower");
     };

@@ -122,7 +122,7 @@ ReadJobs(const MapReader& map, const std::string& folder, StudyScope scope, bool
             FailAt(*trace,
                    "trace",
                    "the study replays traces, which leaves nothing to choose",
-                   "'scaleacross run' and 'scaleacross export --chakra'",
+                   "'scaleacross run' and 'scaleacross export --format chakra'",
                    "leave the key out to ask about the plans of a model");
         }
         return {ReadTraceJob(*trace, "trace", folder)};

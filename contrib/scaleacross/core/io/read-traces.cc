@@ -132,7 +132,7 @@ ExpectUnchanged(const std::string& text,
     {
         throw ConfigError(path,
                           "the file has been changed since ScaleAcross wrote it",
-                          "what 'scaleacross export --chakra' has written",
+                          "what 'scaleacross export --format chakra' has written",
                           "export the plan again; or, to replay what it says now, have it read "
                           "without ScaleAcross's attributes by trace.lower");
     }

@@ -15,7 +15,7 @@ const std::vector<const EventFacts*>&
 EventKind::Rows()
 {
     static const auto rows = PointersTo<EventFacts>(
-        {{{"link-failure", "one link is down", true}, EventChange::Fails, true},
+        {{{"link-failure", "a link is down, or links of a span", true}, EventChange::Fails, true},
          {{"switch-failure", "all links of a switch are down, and what it holds is lost"},
           EventChange::Fails,
           false,
@@ -30,6 +30,12 @@ EventKind::Rows()
           EventChange::Flaps,
           true,
           true,
+          true},
+         {{"foreign-traffic", "packets of others pass a span, both ways"},
+          EventChange::Shares,
+          false,
+          false,
+          false,
           true}});
     return rows;
 }
@@ -43,18 +49,25 @@ EventSpec::Fields()
     using E = EventSpec;
     const auto ofFlap = [](const E& event) { return event.kind->change == EventChange::Flaps; };
     const auto notOfFlap = [ofFlap](const E& event) { return !ofFlap(event); };
+    const auto links = [](const E& event) { return event.kind->links; };
+    const auto shares = [](const E& event) { return event.kind->change == EventChange::Shares; };
     const auto slows = [](const E& event) { return event.kind->change == EventChange::Slows; };
     const Duration latest = kLatestEvent;
     static const FieldTable<EventSpec> fields = {
         Row::Word("kind", "what happens", &E::kind).Required("kind: link-failure"),
-        Row::Text("target", "a link, a switch or a plane that it happens to", &E::target)
+        Row::Text("target", "a link, a span, a switch or a plane that it happens to", &E::target)
             .Required("target: plane 0"),
+        Row::Whole("lanes", 0, kMostLanesHit, "of a span: links that are hit; 0: all", &E::lanes)
+            .Where(links),
         Row::Amount("at", Duration(), latest, "when it begins", &E::at).Required("at: 1ms"),
         Row::Amount("until", Duration(), latest, "when it ends; left out: never", &E::until)
             .Where(notOfFlap),
         Row::Number("factor", 0, 1, "the part of the rate that is left", &E::factor)
             .Required("factor: 0.5")
             .Where(slows),
+        Row::Number("load", 0, 1, "others' part of the rate that links were built with", &E::load)
+            .Required("load: 0.3")
+            .Where(shares),
         Row::Amount("down", Duration(), latest, "time down in each period", &E::down)
             .Required("down: 10ms")
             .Where(ofFlap),
@@ -86,7 +99,7 @@ EventSpec::Validate(const std::string& path) const
         {
             throw ConfigError(path + "." + field,
                               problem,
-                              field == "factor" ? "above 0 and below 1" : "",
+                              field == "factor" || field == "load" ? "above 0 and below 1" : "",
                               "");
         }
     };
@@ -120,6 +133,10 @@ EventSpec::Validate(const std::string& path) const
     if (kind->change == EventChange::Slows)
     {
         need(factor > 0 && factor < 1, "factor", NumberText(factor) + " is out of range");
+    }
+    if (kind->change == EventChange::Shares)
+    {
+        need(load > 0 && load < 1, "load", NumberText(load) + " is out of range");
     }
 }
 
