@@ -86,6 +86,7 @@ def main():
                 print(f"{path.stem:24} {label or 'all':16} {len(values):8} messages  slowdown "
                       f"{percentile(values, 50):8.3f} median  {percentile(values, 99):8.3f} p99  "
                       f"{values[-1]:8.3f} worst")
+        sys.stdout.flush()  # where a full disk can be told of
     except (InputError, OSError) as error:
         print(f"fct.py: error: {error}", file=sys.stderr)
         return 2

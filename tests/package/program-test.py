@@ -103,7 +103,7 @@ class Asking(InAFolder):
             ["--set", "plan.tp=4", "--set", "plan.async_tp=true", "--set",
              'engines=["flow", "packet"]', "--set", "plan.crossing=pp", "--sweep",
              "cluster.cross.loss=0,1e-05", "--keep", "5", "--retry-failed", "--engines", "flow",
-             "packet", "--db", "a b.db"])
+             "--engines", "packet", "--db", "a b.db"])
 
 
 class Finding(InAFolder):

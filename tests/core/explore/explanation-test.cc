@@ -81,7 +81,7 @@ std::string
 Text(const ExplanationInput& input)
 {
     std::string text;
-    for (const auto& line : Explain(input))
+    for (const auto& [topic, line] : Explain(input))
     {
         text += line + "\n";
     }
@@ -450,7 +450,7 @@ TEST(Explanation, OfASearchThatIsOutOfTime)
     input.counts.left = 0.08;
     const auto text = [&input] {
         std::string all;
-        for (const std::string& line : Explain(input))
+        for (const auto& [topic, line] : Explain(input))
         {
             all += line + "\n";
         }

@@ -79,8 +79,11 @@ SearchStore::Find()
         ":engine, :options, :correction, :seed, :fingerprint, :space, :plans, :keep, :objective, "
         ":pareto_of, :gap_asked, :gpus, :tokens, :cost_per_hour, :whole, :shard, :shards, "
         ":changes) "
-        // Prices by which nothing is ranked may have changed.
-        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour RETURNING id");
+        // Prices by which nothing is ranked may have changed. Of several ways to ask the one of
+        // the fewest changes names the search: the study as it is may be a point of a sweep.
+        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour, "
+        "changes = CASE WHEN length(IFNULL(excluded.changes, '')) < length(IFNULL(changes, '')) "
+        "THEN excluded.changes ELSE changes END RETURNING id");
     insert.bind(":hash", HashOf(shard.IsWhole() ? text : text + "\n" + ToString(shard)));
     if (!shard.IsWhole())
     {
@@ -189,7 +192,7 @@ SearchStore::Reopen()
     for (const char* sql : {
              "UPDATE search SET next_plan = 0, evaluated = 0, bound_s = NULL, ruled_out_least = "
              "NULL, "
-             "finished = 0 WHERE id = ?",
+             "robust = NULL, finished = 0 WHERE id = ?",
              "DELETE FROM search_count WHERE search_id = ?",
              "DELETE FROM search_run WHERE search_id = ? AND run_id IN "
              "(SELECT id FROM run WHERE status = 'failed')",
@@ -499,17 +502,36 @@ SearchStore::FindBaseline(const std::string& name)
     return found;
 }
 
+bool
+SearchStore::SaysMoreThan(const std::vector<std::string>& baselines)
+{
+    auto& select = m_database.Prepare("SELECT name FROM baseline JOIN search ON search.id = "
+                                      "search_id WHERE search_id = ? AND explanation IS NOT NULL");
+    select.bind(1, m_id);
+    bool more = false;
+    while (select.executeStep())
+    {
+        const std::string name = select.getColumn(0).getString();
+        more = more || std::find(baselines.begin(), baselines.end(), name) == baselines.end();
+    }
+    select.reset();
+    return more;
+}
+
 void
 SearchStore::PutConclusion(const Conclusion& conclusion)
 {
     std::string text;
-    for (const auto& line : conclusion.explanation)
+    std::string topics;
+    for (const Statement& line : conclusion.explanation)
     {
-        text += line + "\n";
+        text += line.text + "\n";
+        topics += line.topic + "\n";
     }
     auto& update = m_database.Prepare(
         "UPDATE search SET gap = ?, explanation = ?, seconds = ?, sure = ?, time_error_kind = ?, "
-        "time_error_mean = ?, time_error_worst = ?, time_error_runs = ? WHERE id = ?");
+        "time_error_mean = ?, time_error_worst = ?, time_error_runs = ?, topics = ?, "
+        "placement_probability = ? WHERE id = ?");
     BindIf(update, 1, conclusion.gap);
     update.bind(2, text);
     update.bind(3, Seconds());
@@ -521,7 +543,9 @@ SearchStore::PutConclusion(const Conclusion& conclusion)
         update.bind(7, conclusion.timeError->worst);
         update.bind(8, conclusion.timeError->runs);
     }
-    update.bind(9, m_id);
+    update.bind(9, topics);
+    BindIf(update, 10, conclusion.placement);
+    update.bind(11, m_id);
     Database::Run(update);
 }
 
@@ -562,6 +586,15 @@ SearchStore::Conclude(const Conclusion& conclusion)
         PutConclusion(conclusion);
         PutSureness(conclusion);
     });
+}
+
+void
+StoreRobust(Database& database, int64_t search, const std::string& answer)
+{
+    auto& update = database.Prepare("UPDATE search SET robust = ? WHERE id = ?");
+    update.bind(1, answer);
+    update.bind(2, search);
+    database.Transact([&update] { Database::Run(update); });
 }
 
 } // namespace scaleacross
