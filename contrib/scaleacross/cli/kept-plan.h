@@ -25,8 +25,8 @@ struct KeptPlanName
 SearchSummary ChosenSearch(Database& database, int64_t search);
 
 /**
- * The study that fixes a plan: a setting as a database has it (SearchSummary), and the plan. Changes
- * come on top; plan.dp follows from the other degrees.
+ * The study that fixes a plan: a setting as a database has it (SearchSummary), and the plan.
+ * Changes come on top; plan.dp follows from the other degrees.
  *
  * Throws ConfigError, at `where`, for what does not go together.
  */

@@ -371,7 +371,8 @@ FlipText(const std::string& key, const Flip& flip)
                                    flip.after);
     if (flip.about)
     {
-        text += fmt::format(", at about {} by linear interpolation", flip.scale.TextOf(*flip.about));
+        text +=
+            fmt::format(", at about {} by linear interpolation", flip.scale.TextOf(*flip.about));
     }
     if (flip.toldApart == false)
     {

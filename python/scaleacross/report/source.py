@@ -166,7 +166,7 @@ def numbers_of(values: list[str]) -> list[float] | None:
     """Where values of a setting lie, if all are numbers or have one and the same unit."""
     found = [re.fullmatch(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*([A-Za-z/%]*)", value,
                           re.IGNORECASE) for value in values]
-    scales = {"": ("", 1.0), "%": ("", 1e-2), "m": ("km", 1e-3), "km": ("km", 1.0),
+    scales = {"": ("", 1.0), "%": ("%", 1.0), "m": ("km", 1e-3), "km": ("km", 1.0),
               **{f"{prefix}bps": ("bps", 10.0 ** power) for prefix, power in (
                   ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15))},
               **{f"{prefix}s": ("s", 10.0 ** power) for prefix, power in (

@@ -131,9 +131,7 @@ ExploreWith(const ExploreOptions& options,
     const auto robust = Robust(study, space, options, answer, database, stop);
     if (robust)
     {
-        StoreRobust(database,
-                    answer.id,
-                    RobustJson(study, space, *robust, options.top).dump());
+        StoreRobust(database, answer.id, RobustJson(study, space, *robust, options.top).dump());
     }
     if (options.common.json)
     {

@@ -134,8 +134,7 @@ BuildingsJson(const SearchSummary& search)
     Json json = Json::array();
     try
     {
-        const Study study =
-            ParseStudy(search.setting, "stored", {}, StudyScope::Network);
+        const Study study = ParseStudy(search.setting, "stored", {}, StudyScope::Network);
         for (const BuildingSpec& building : study.scenario.cluster.buildings)
         {
             json.push_back({{"name", building.name}, {"gpus", building.gpus}});
@@ -273,12 +272,11 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
         Json json = SummaryJson(search);
         json["buildings"] = BuildingsJson(search);
         json["placements"] = PlacementsJson(PlacementRuns(database, search));
-        json["pareto"] = search.paretoOf ? FrontJson(FrontRuns(database, search),
-                                                     GoalsOf(database, search.id))
-                                         : Json::array();
-        json["robust"] = search.robust.empty()
-                             ? Json(nullptr)
-                             : ParseColumn(database, "robust", search.robust);
+        json["pareto"] = search.paretoOf
+                             ? FrontJson(FrontRuns(database, search), GoalsOf(database, search.id))
+                             : Json::array();
+        json["robust"] =
+            search.robust.empty() ? Json(nullptr) : ParseColumn(database, "robust", search.robust);
         json["ranking"] = Json::array();
         const auto best = BestRuns(database, search, top);
         const auto runs = RankedRunsOf(best);
@@ -401,8 +399,7 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     }
     for (const auto& line : search.conclusion.explanation)
     {
-        text += (&line == &search.conclusion.explanation.front() ? "\n" : "") +
-                line.text + "\n";
+        text += (&line == &search.conclusion.explanation.front() ? "\n" : "") + line.text + "\n";
     }
     if (!search.robust.empty())
     {

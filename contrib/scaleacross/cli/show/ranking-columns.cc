@@ -184,11 +184,10 @@ std::optional<bool>
 FitsInMemory(const Evaluation& evaluation)
 {
     const auto* report = std::get_if<RunReport>(&evaluation);
-    const bool known =
-        report != nullptr && !report->memory.empty() &&
-        std::all_of(report->memory.begin(), report->memory.end(), [](const MemoryUse& use) {
-            return use.usable > Bytes();
-        });
+    const bool known = report != nullptr && !report->memory.empty() &&
+                       std::all_of(report->memory.begin(),
+                                   report->memory.end(),
+                                   [](const MemoryUse& use) { return use.usable > Bytes(); });
     return known ? std::optional<bool>(MemoryWarnings(report->memory).empty()) : std::nullopt;
 }
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 namespace scaleacross
 {
@@ -28,7 +27,7 @@ struct Kind
 double
 PlainNumber(const std::string& text)
 {
-    constexpr double most = std::numeric_limits<double>::max();
+    constexpr double most = 1e300;
     return text.find('%') != std::string::npos ? ParseFraction(text, 0, most)
                                                : ParseNumber(text, -most, most);
 }
@@ -58,7 +57,9 @@ Kinds()
          [](double number) { return ToString(Duration::Seconds(number)); }},
         {"B",
          [](const std::string& text) { return static_cast<double>(ParseBytes(text).Count()); },
-         [](double number) { return ToString(Bytes(static_cast<uint64_t>(std::llround(number)))); }},
+         [](double number) {
+             return ToString(Bytes(static_cast<uint64_t>(std::llround(number))));
+         }},
         {"FLOP/s",
          [](const std::string& text) { return ParseFlopRate(text).Value(); },
          [](double number) { return ToString(FlopRate(number)); }}};

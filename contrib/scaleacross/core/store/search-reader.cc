@@ -242,7 +242,8 @@ ListSearches(Database& database)
         "gap_asked, method, keep, gap, sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
         "IFNULL(explanation, '') AS explanation, IFNULL(topics, '') AS topics, "
-        "placement_probability, IFNULL(robust, '') AS robust, IFNULL(scenario.study, scenario.text) AS setting, "
+        "placement_probability, IFNULL(robust, '') AS robust, IFNULL(scenario.study, "
+        "scenario.text) AS setting, "
         "CASE WHEN json_valid(scenario.text) THEN "
         "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
         "FROM search JOIN scenario ON scenario.id = scenario_id "
@@ -318,8 +319,7 @@ RunsWhere(Database& database,
     RefuseMissingRuns(database, search.id);
     // As RankOrder has it: a finished search has its ranks from it too.
     auto& select = database.Prepare(
-        "SELECT * FROM (SELECT run_id, ROW_NUMBER() OVER (ORDER BY " +
-        search.objective->figure +
+        "SELECT * FROM (SELECT run_id, ROW_NUMBER() OVER (ORDER BY " + search.objective->figure +
         ", iteration_time_s, plan.text) AS place, pareto, "
         "best_of_crossing, search_run.label AS label, probability_best, probability_slower, "
         "IFNULL(same_as, 0) AS same_as "

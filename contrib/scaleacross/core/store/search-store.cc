@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <utility>
 
 namespace scaleacross
@@ -23,6 +24,22 @@ BindIf(SQLite::Statement& statement, int position, const std::optional<double>& 
     {
         statement.bind(position, *value);
     }
+}
+
+/// How many settings that decide an answer a text of changes has, such as "study=x, plan.tp=8":
+/// one.
+size_t
+EffectsIn(const std::string& changes)
+{
+    static const std::regex setting(R"((?:^|, )([\w.:-]+)=)");
+    size_t effects = 0;
+    for (std::sregex_iterator found(changes.begin(), changes.end(), setting), end; found != end;
+         ++found)
+    {
+        const std::string key = (*found)[1];
+        effects += key != "study" && key != "engines" && key != "baselines" ? 1 : 0;
+    }
+    return effects;
 }
 
 /// What of it decides the answer.
@@ -79,11 +96,9 @@ SearchStore::Find()
         ":engine, :options, :correction, :seed, :fingerprint, :space, :plans, :keep, :objective, "
         ":pareto_of, :gap_asked, :gpus, :tokens, :cost_per_hour, :whole, :shard, :shards, "
         ":changes) "
-        // Prices by which nothing is ranked may have changed. Of several ways to ask the one of
-        // the fewest changes names the search: the study as it is may be a point of a sweep.
-        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour, "
-        "changes = CASE WHEN length(IFNULL(excluded.changes, '')) < length(IFNULL(changes, '')) "
-        "THEN excluded.changes ELSE changes END RETURNING id");
+        // Prices by which nothing is ranked may have changed.
+        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour RETURNING id, "
+        "IFNULL(changes, '')");
     insert.bind(":hash", HashOf(shard.IsWhole() ? text : text + "\n" + ToString(shard)));
     if (!shard.IsWhole())
     {
@@ -123,7 +138,17 @@ SearchStore::Find()
     }
     insert.executeStep();
     m_id = insert.getColumn(0).getInt64();
+    const std::string before = insert.getColumn(1).getString();
     insert.reset();
+    // Of several ways to ask the one that changes least names the search: the study as it is may
+    // have been a point of a sweep.
+    if (EffectsIn(m_identity.changes) < EffectsIn(before))
+    {
+        auto& update = m_database.Prepare("UPDATE search SET changes = NULLIF(?, '') WHERE id = ?");
+        update.bind(1, m_identity.changes);
+        update.bind(2, m_id);
+        Database::Run(update);
+    }
 }
 
 /// Those that it goes through.

@@ -63,8 +63,7 @@ ListSweeps(Database& database)
                 {id, select.getColumn(1).getString(), select.getColumn(2).getString(), {}});
         }
         // What comes behind one that is missing has no place among the values.
-        if (select.getColumn(4).getInt64() ==
-            static_cast<int64_t>(sweeps.back().searches.size()))
+        if (select.getColumn(4).getInt64() == static_cast<int64_t>(sweeps.back().searches.size()))
         {
             sweeps.back().searches.push_back(select.getColumn(3).getInt64());
         }

@@ -18,8 +18,8 @@ namespace scaleacross
 class SweepStore
 {
   public:
-    /// @param axes JSON: a list of {"key", "values", "numbers", "unit"}, the last two of SweepScale,
-    /// null of categories
+    /// @param axes JSON: a list of {"key", "values", "numbers", "unit"}, the last two of
+    /// SweepScale, null of categories
     SweepStore(Database& database, std::string study, std::string axes);
 
     /// The next point. The same sweep again, which begins with the same search, is the same row.
