@@ -62,7 +62,7 @@ def robust_section(source: Source) -> Section | None:
                Column("first", "#1", seconds, True)]
     if nominal["rank"] != best["rank"]:
         columns.append(Column("nominal", f"#{nominal['rank']}, best as the study is", seconds, True))
-    trade = "" if missing(robust["wins"]) else f" It wins {percent(robust['wins'])} by {name}"
+    trade = "" if missing(robust["wins"]) else f" The first wins {percent(robust['wins'])} by {name}"
     trade += "" if not trade or missing(robust["loses"]) else (
         f", and loses {percent(robust['loses'])} with the study's own values")
     return Section("robust", "Where spans are uncertain", lines=robust["explanation"], tables=[plans],

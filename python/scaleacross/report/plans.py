@@ -91,6 +91,13 @@ def usable_of(run: dict[str, Any]) -> float | None:
     return fullest["usable"] or None if fullest else None
 
 
+def fits_text(run: dict[str, Any]) -> str | None:
+    """yes, of 73.65 GiB; None of a run that does not say what its stages may fill."""
+    usable = usable_of(run)
+    return None if run.get("fits") is None or usable is None else \
+        f"{yes_or_no(run['fits'])}, of {amount(usable)}"
+
+
 def ranking_table(source: Source) -> Table:
     shown = source.shown
     best = shown["ranking"][0]
@@ -105,7 +112,7 @@ def ranking_table(source: Source) -> Table:
                      **corrected,
                      "interval": f"{seconds(corrected['low_s'])} to {seconds(corrected['high_s'])}"
                      if corrected else None,
-                     "usable_bytes": usable_of(run),
+                     "usable_bytes": usable_of(run), "fits": fits_text(run),
                      "exposed": run["exposed_comm_s"] / run["iteration_time_s"],
                      "what_differs": "the best" if run is best
                      else differs_text(run.get("differs", {})),
@@ -117,14 +124,14 @@ def ranking_table(source: Source) -> Table:
         Column("mfu", "MFU", percent, True), Column("exposed", "exposed", percent, True),
         Column("bubble_fraction", "bubble", percent, True),
         Column("memory_bytes_max", "memory", amount, True),
-        Column("usable_bytes", "of usable", amount, True), Column("fits", "fits", yes_or_no, True),
+        Column("fits", "fits", str, True),
         Column("cross_building_bytes", "across buildings", amount, True),
         Column("gpu_hours", "GPU-hours", gpu_hours, True),
         Column("cost", "cost", significant, True),
         Column("fastest", "fastest", str, True), Column("front", "on the front", str, True),
         Column("what_differs", "differs from the best (its value)"),
         Column("what_follows", "which times follow")], rows,
-        also=["exposed_comm_s", "compute_s", "bubble_s", "probability_best", "probability_slower",
+        also=["usable_bytes", "exposed_comm_s", "compute_s", "bubble_s", "probability_best", "probability_slower",
               "low_s", "high_s", "operations", "covered", "uncovered_share"])
 
 
@@ -140,14 +147,14 @@ def baselines_table(source: Source) -> Table:
         rows.append({"name": name, "label": f"none: {refused['detail'] or refused['reason']}"
                      if refused else run["plan"]["label"],
                      "iteration_time_s": run.get("iteration_time_s"), "mfu": run.get("mfu"),
-                     "memory_bytes_max": run.get("memory_bytes_max"), "fits": run.get("fits"),
+                     "memory_bytes_max": run.get("memory_bytes_max"), "fits": None if refused else fits_text(run),
                      "probability_slower": run.get("probability_slower"),
                      "rule": rule.get("rule"), "tunes": rule.get("tunes"),
                      "leaves": rule.get("does not touch"), "source": rule.get("source")})
     return table("baselines", [
         Column("name", "baseline"), Column("label", "its plan"),
         Column("iteration_time_s", "iteration", seconds, True), Column("mfu", "MFU", percent, True),
-        Column("memory_bytes_max", "memory", amount, True), Column("fits", "fits", yes_or_no, True),
+        Column("memory_bytes_max", "memory", amount, True), Column("fits", "fits", str, True),
         Column("probability_slower", "the best is faster", probability, True),
         Column("rule", "rule"), Column("tunes", "tunes"), Column("leaves", "does not touch"),
         Column("source", "source")], rows)
