@@ -403,8 +403,9 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     }
     if (!search.robust.empty())
     {
+        const Json robust = ParseColumn(database, "robust", search.robust);
         text += "\nUncertain spans:\n";
-        for (const Json& line : ParseColumn(database, "robust", search.robust)["explanation"])
+        for (const Json& line : robust.value("explanation", Json::array()))
         {
             text += line.get<std::string>() + "\n";
         }

@@ -123,6 +123,8 @@ SvgCanvas::Svg(double width, double height) const
            ".title { font-size: 18px; font-weight: bold; }\n"
            ".site { font-size: 14px; font-weight: bold; }\n"
            ".key { text-anchor: start; }\n"
+           ".heading { text-anchor: start; font-size: 14px; font-weight: bold; }\n"
+           ".stripe { fill: #f1f3f5; stroke: none; }\n"
            ".page { fill: white; }\n"
            ".frame { fill: #f1f3f5; stroke: #adb5bd; }\n"
            ".behind { fill: #f1f3f5; }\n"

@@ -616,7 +616,8 @@ SearchStore::Conclude(const Conclusion& conclusion)
 void
 StoreRobust(Database& database, int64_t search, const std::string& answer)
 {
-    auto& update = database.Prepare("UPDATE search SET robust = ?, updated_at = CURRENT_TIMESTAMP WHERE id = ?");
+    auto& update = database.Prepare(
+        "UPDATE search SET robust = ?, updated_at = CURRENT_TIMESTAMP WHERE id = ?");
     update.bind(1, answer);
     update.bind(2, search);
     database.Transact([&update] { Database::Run(update); });
