@@ -2,9 +2,9 @@
 """Calls the program, and gives what it prints.
 
 Studies are paths or dicts with the keys of a study file. Options are those of the command line:
-`keep=5` is `--keep 5`, `retry_failed=True` is `--retry-failed`, `set={"plan.tp": 4}` is
-`--set plan.tp=4`, and `sweep={"cluster.cross.distance": ["1km", "30km"]}` is
-`--sweep cluster.cross.distance=1km,30km`.
+`keep=5` is `--keep 5`, `b="1M"` is `-b 1M`, `retry_failed=True` is `--retry-failed`,
+`set={"plan.tp": 4}` is `--set plan.tp=4`, and `sweep={"cluster.cross.distance": ["1km", "30km"]}`
+is `--sweep cluster.cross.distance=1km,30km`.
 
 Values are those of JSON, and what stands for one of them: numbers of numpy, paths, and tuples,
 ranges, arrays and columns of a frame for lists. A text is a text, whatever characters it has. Sets
@@ -161,7 +161,7 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
     """The options as words of a command line; InputError for values that none can have."""
     words = []
     for name, value in options.items():
-        option = "--" + name.replace("_", "-")
+        option = ("--" if len(name) > 1 else "-") + name.replace("_", "-")
         if value is None or value is False:
             continue
         if value is True:
@@ -211,7 +211,8 @@ def _ask(command: str, study: Study | None, options: Mapping[str, Any], db: Any 
         printed = call(command, *([] if path is None else [path]), "--json",
                        *words_of({**options, "db": stored}))
         try:
-            return Result(json.loads(printed))
+            document = json.loads(printed)
+            return Result({"rows": document} if isinstance(document, list) else document)
         except ValueError as error:
             raise ProgramError(f"{command} has printed no JSON: {printed.strip()[:200] or 'nothing'}",
                                0) from error

@@ -30,7 +30,9 @@ def front_section(source: Source, page_charts: dict[str, Any]) -> Section | None
         lead=f"The {len(front)} plans of which no other plan has less of {' and of '.join(names)}, or "
              "of all of these.")
     if len(names) > 1 and len(front) > 1:
-        (across, across_scale), (up, up_scale) = (UNITS.get(name, ("", 1.0)) for name in names[:2])
+        (across, across_scale), (up, up_scale) = (
+            ("ms", 1e-3) if name == "time" and max(row[name] for row in rows) < 1 else
+            UNITS.get(name, ("", 1.0)) for name in names[:2])
         page_charts["front"] = charts.scatter(
             "The Pareto front", f"{names[0]} ({across})" if across else names[0],
             f"{names[1]} ({up})" if up else names[1],

@@ -284,8 +284,9 @@ class Layout
 
     void DrawSites()
     {
-        m_canvas.Text(m_pageWidth / 2, kMargin + 8, {m_picture.names.title}, "title");
-        m_canvas.Text(m_pageWidth / 2, kMargin + 32, {m_picture.summary}, "summary");
+        // On the left, where who sees a part of a wide drawing begins.
+        m_canvas.Text(kMargin, kMargin + 8, {m_picture.names.title}, "title");
+        m_canvas.Text(kMargin, kMargin + 32, {m_picture.summary}, "key");
         for (size_t i = 0; i < m_legend.size(); i++)
         {
             m_canvas.Text(kMargin,

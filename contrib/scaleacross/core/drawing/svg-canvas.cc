@@ -120,7 +120,7 @@ SvgCanvas::Svg(double width, double height) const
            "\">\n"
            "<style>\n"
            "text { font-family: sans-serif; font-size: 11.5px; text-anchor: middle; }\n"
-           ".title { font-size: 18px; font-weight: bold; }\n"
+           ".title { text-anchor: start; font-size: 18px; font-weight: bold; }\n"
            ".site { font-size: 14px; font-weight: bold; }\n"
            ".key { text-anchor: start; }\n"
            ".heading { text-anchor: start; font-size: 14px; font-weight: bold; }\n"
