@@ -13,7 +13,6 @@
 #include "core/base/errors.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/explanation.h"
-#include "core/spec/canonical-json.h"
 #include "core/spec/study-json.h"
 #include "core/store/search-reader.h"
 #include "core/store/sweep-store.h"
@@ -476,7 +475,7 @@ ShowStudy(const ShowOptions& options)
 {
     const Study study = StudyOf(options.common);
     Json json = {{"study", study.name},
-                 {"scenario", Json::parse(CanonicalJson(study.scenario))},
+                 {"scenario", Json::parse(StudyJson(study.scenario))},
                  {"search", Json::object()},
                  {"plans", SearchSpace(study).Size()},
                  {"baselines", study.baselines},
