@@ -91,11 +91,12 @@ def usable_of(run: dict[str, Any]) -> float | None:
     return fullest["usable"] or None if fullest else None
 
 
-def fits_text(run: dict[str, Any]) -> str | None:
-    """yes, of 73.65 GiB; None of a run that does not say what its stages may fill."""
-    usable = usable_of(run)
-    return None if run.get("fits") is None or usable is None else \
-        f"{yes_or_no(run['fits'])}, of {amount(usable)}"
+def fits_column(runs: list[dict[str, Any]]) -> Column:
+    """Whether plans have the memory that they need: the title says of how much, where that is the
+    same of all."""
+    usable = {usable_of(run) for run in runs} - {None}
+    title = f"fits in {amount(usable.pop())}" if len(usable) == 1 else "fits"
+    return Column("fits", title, yes_or_no, True)
 
 
 def ranking_table(source: Source) -> Table:
@@ -112,7 +113,7 @@ def ranking_table(source: Source) -> Table:
                      **corrected,
                      "interval": f"{seconds(corrected['low_s'])} to {seconds(corrected['high_s'])}"
                      if corrected else None,
-                     "usable_bytes": usable_of(run), "fits": fits_text(run),
+                     "usable_bytes": usable_of(run),
                      "exposed": run["exposed_comm_s"] / run["iteration_time_s"],
                      "what_differs": "the best" if run is best
                      else differs_text(run.get("differs", {})),
@@ -124,7 +125,7 @@ def ranking_table(source: Source) -> Table:
         Column("mfu", "MFU", percent, True), Column("exposed", "exposed", percent, True),
         Column("bubble_fraction", "bubble", percent, True),
         Column("memory_bytes_max", "memory", amount, True),
-        Column("fits", "fits", str, True),
+        fits_column(shown["ranking"]),
         Column("cross_building_bytes", "across buildings", amount, True),
         Column("gpu_hours", "GPU-hours", gpu_hours, True),
         Column("cost", "cost", significant, True),
@@ -147,14 +148,14 @@ def baselines_table(source: Source) -> Table:
         rows.append({"name": name, "label": f"none: {refused['detail'] or refused['reason']}"
                      if refused else run["plan"]["label"],
                      "iteration_time_s": run.get("iteration_time_s"), "mfu": run.get("mfu"),
-                     "memory_bytes_max": run.get("memory_bytes_max"), "fits": None if refused else fits_text(run),
+                     "memory_bytes_max": run.get("memory_bytes_max"), "fits": run.get("fits"),
                      "probability_slower": run.get("probability_slower"),
                      "rule": rule.get("rule"), "tunes": rule.get("tunes"),
                      "leaves": rule.get("does not touch"), "source": rule.get("source")})
     return table("baselines", [
         Column("name", "baseline"), Column("label", "its plan"),
         Column("iteration_time_s", "iteration", seconds, True), Column("mfu", "MFU", percent, True),
-        Column("memory_bytes_max", "memory", amount, True), Column("fits", "fits", str, True),
+        Column("memory_bytes_max", "memory", amount, True), Column("fits", "fits", yes_or_no, True),
         Column("probability_slower", "the best is faster", probability, True),
         Column("rule", "rule"), Column("tunes", "tunes"), Column("leaves", "does not touch"),
         Column("source", "source")], rows)

@@ -63,9 +63,9 @@ SpanTable::SpanTable(const FabricPicture& picture)
     for (const PictureSpan& span : picture.spans)
     {
         const size_t number = letters.at(span.rest);
-        m_cells.push_back({std::min(span.a, span.b),
-                           std::max(span.a, span.b),
-                           span.distance + (letters.size() > 1 ? " " + LetterOf(number) : "")});
+        const std::string text = span.distance + (letters.size() > 1 ? " " + LetterOf(number) : "");
+        m_cells.push_back({span.a, span.b, text});
+        m_cells.push_back({span.b, span.a, text});
     }
     m_legend.resize(letters.size());
     for (const auto& [rest, number] : letters)
