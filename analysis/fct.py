@@ -5,6 +5,7 @@
 import argparse
 import csv
 import itertools
+import os
 import pathlib
 import sys
 
@@ -89,6 +90,8 @@ def main():
         sys.stdout.flush()  # where a full disk can be told of
     except (InputError, OSError) as error:
         print(f"fct.py: error: {error}", file=sys.stderr)
+        # What standard output did not take, Python would try to write once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     return 0
 

@@ -4,6 +4,7 @@
 
 #include "cli/engines.h"
 #include "core/spec/without-effect.h"
+#include "core/topology/fast-links.h"
 #include "core/topology/switch-headroom.h"
 #include "core/work/memory/memory.h"
 
@@ -20,6 +21,7 @@ WarningsOf(const Scenario& scenario, const std::string& engine)
         warnings.insert(warnings.end(), more.begin(), more.end());
     };
     add(WarningsOfNoEffect(scenario));
+    add(FastLinkWarnings(scenario.cluster));
     // The packet engine has buffers, and has refused them if they are too small.
     const auto& rows = EngineRows();
     if (std::none_of(rows.begin(), rows.end(), [&engine](const EngineRow& row) {

@@ -5,20 +5,18 @@
 // gradients (dp) or activations (pp).
 
 #include "core/spec/plan-fields.h"
-#include "core/work/graph/task-graph-builder.h"
 
+#include "ns3/boolean.h"
 #include "ns3/cluster-helper.h"
 #include "ns3/command-line.h"
 #include "ns3/fabric-balance.h"
-#include "ns3/fatal-error.h"
-#include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/training-application.h"
+#include "ns3/training-helper.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
-#include <variant>
 
 using namespace ns3;
 using namespace scaleacross;
@@ -90,46 +88,25 @@ MakeScenario(uint32_t km)
     return scenario;
 }
 
-/// What has been built; a plan that does not fit says why.
-template <class Built>
-Built
-Need(std::variant<Built, Infeasible> found)
-{
-    if (const auto* no = std::get_if<Infeasible>(&found))
-    {
-        NS_FATAL_ERROR("the plan does not fit (" << no->reason << "): " << no->detail);
-    }
-    return std::move(*std::get_if<Built>(&found));
-}
-
 void
 Simulate(Scenario scenario, Crossing crossing, uint32_t iterations)
 {
     scenario.Job().plan.crossing = crossing;
-    scenario.Validate();
-    const auto layout = Need<RankLayout>(LayOut(scenario.Job().plan, scenario.cluster));
-    const auto graph = Need<TaskGraph>(BuildTaskGraph(scenario, layout));
-
     ClusterHelper cluster(scenario);
-    std::vector<Ptr<TrainingApplication>> ranks;
-    for (Rank rank = 0; rank < graph.ranks; rank++)
-    {
-        auto application = CreateObject<TrainingApplication>();
-        application->SetRank(&graph, rank, cluster.GetTransport());
-        application->SetIterations(iterations);
-        application->Record();
-        cluster.GetNode(rank)->AddApplication(application);
-        ranks.push_back(application);
-    }
+    TrainingHelper training(scenario);
+    training.SetAttribute("Iterations", UintegerValue(iterations));
+    training.SetAttribute("Record", BooleanValue(true));
+    const ApplicationContainer ranks = training.Install(cluster);
     Simulator::Run();
 
     const FabricBalance balance = CheckConservation(cluster.GetFabric());
     Duration end;
-    for (const auto& rank : ranks)
+    for (uint32_t i = 0; i < ranks.GetN(); i++)
     {
+        const auto rank = DynamicCast<TrainingApplication>(ranks.Get(i));
         end = std::max(end, rank->GetRecord()->runs.back().end);
     }
-    const RankTimes times = ranks.front()->GetTimes();
+    const RankTimes times = DynamicCast<TrainingApplication>(ranks.Get(0))->GetTimes();
     std::printf("%-9s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f   %s\n",
                 ToString(crossing).c_str(),
                 end.S() * 1e3 / iterations,

@@ -3,14 +3,21 @@
 #include "core/engine/engine.h"
 #include "server-gpu.h"
 
+#include "ns3/boolean.h"
 #include "ns3/cluster-helper.h"
+#include "ns3/config.h"
 #include "ns3/fabric-balance.h"
-#include "ns3/node.h"
 #include "ns3/nvlink-domain.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3/training-application.h"
+#include "ns3/training-helper.h"
+#include "ns3/uinteger.h"
+
+#include <functional>
+#include <map>
+#include <string>
 
 using namespace ns3;
 using namespace scaleacross;
@@ -179,24 +186,22 @@ class BytesTest : public TestCase
         Scenario scenario = SmallJob(m_sharding, m_crossing, m_algorithm);
         scenario.network.collectiveChunk = m_chunk;
         scenario.network.channels = m_chunk > Bytes() ? 2 : 1;
-        const PreparedRun run = std::get<PreparedRun>(PrepareRun(scenario));
-        const TaskGraph& graph = run.graph;
         ClusterHelper cluster(scenario);
-        std::vector<Ptr<TrainingApplication>> ranks;
+        TrainingHelper training(scenario);
+        training.SetAttribute("Iterations", UintegerValue(2));
+        const ApplicationContainer ranks = training.Install(cluster);
+        const TaskGraph& graph = training.GetGraph();
         uint64_t expected = 0;
         for (Rank rank = 0; rank < graph.ranks; rank++)
         {
-            auto application = CreateObject<TrainingApplication>();
-            application->SetRank(&graph, rank, cluster.GetTransport());
-            application->SetIterations(2);
-            cluster.GetNode(rank)->AddApplication(application);
-            ranks.push_back(application);
             expected +=
                 2 * BetweenServers(graph, graph.classes[graph.ClassOf(rank)].program.ops, rank);
         }
         Simulator::Run();
-        for (const auto& application : ranks)
+        for (Rank rank = 0; rank < graph.ranks; rank++)
         {
+            const auto application = DynamicCast<TrainingApplication>(ranks.Get(rank));
+            NS_TEST_EXPECT_MSG_EQ(application->GetRank(), rank, "in the order of ranks");
             NS_TEST_EXPECT_MSG_EQ(application->DescribeWait(), "nothing", "the rank is done");
         }
         uint64_t delivered = 0;
@@ -217,6 +222,111 @@ class BytesTest : public TestCase
     const Bytes m_chunk;
 };
 
+/// A job by its attributes alone, whose helper is gone when it runs.
+class TrainingHelperTest : public TestCase
+{
+  public:
+    TrainingHelperTest()
+        : TestCase("A job is installed by a helper, and its ranks have attributes")
+    {
+    }
+
+  private:
+    void Begin(Rank /* rank */, uint32_t iteration)
+    {
+        m_begun[iteration]++;
+    }
+
+    void Finish(Rank /* rank */)
+    {
+        m_finished++;
+    }
+
+    ApplicationContainer Install(const Scenario& scenario, const ClusterHelper& cluster) const
+    {
+        TrainingHelper training(scenario);
+        training.SetAttribute("Record", BooleanValue(true));
+        return training.Install(cluster);
+    }
+
+    void Refuses(const std::string& says, const std::function<void()>& action)
+    {
+        std::string what = "nothing";
+        try
+        {
+            action();
+        }
+        catch (const ConfigError& error)
+        {
+            what = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(what.find(says), std::string::npos, what << " says " << says);
+    }
+
+    void DoRun() override
+    {
+        const Scenario scenario =
+            SmallJob(Sharding("ddp"), Crossing::Data, CollectiveAlgorithm("ring"));
+        Config::SetDefault("ns3::TrainingApplication::Iterations", UintegerValue(3));
+        {
+            ClusterHelper cluster(scenario);
+            const ApplicationContainer ranks = Install(scenario, cluster);
+            for (uint32_t i = 0; i < ranks.GetN(); i++)
+            {
+                const auto rank = DynamicCast<TrainingApplication>(ranks.Get(i));
+                rank->TraceConnectWithoutContext("Iteration",
+                                                 MakeCallback(&TrainingHelperTest::Begin, this));
+                rank->TraceConnectWithoutContext("Finished",
+                                                 MakeCallback(&TrainingHelperTest::Finish, this));
+            }
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(m_finished, ranks.GetN(), "every rank ends once");
+            NS_TEST_EXPECT_MSG_EQ(m_begun.size(), 3, "iterations");
+            for (const auto& [iteration, count] : m_begun)
+            {
+                NS_TEST_EXPECT_MSG_EQ(count, ranks.GetN(), "ranks in iteration " << iteration);
+            }
+            for (uint32_t i = 0; i < ranks.GetN(); i++)
+            {
+                const auto rank = DynamicCast<TrainingApplication>(ranks.Get(i));
+                NS_TEST_ASSERT_MSG_NE(rank->GetRecord(), nullptr, "it is kept");
+                const RankTimes times = rank->GetTimes();
+                // All of a rank's time is in its record, which ends when it has finished.
+                Duration sum = times.compute + times.bubble;
+                for (const Duration exposed : times.exposed)
+                {
+                    sum += exposed;
+                }
+                NS_TEST_EXPECT_MSG_EQ(sum.Ps(),
+                                      rank->GetRecord()->runs.back().end.Ps(),
+                                      "computing, waiting and nothing else");
+            }
+            Simulator::Destroy();
+        }
+        Config::Reset();
+        {
+            ClusterHelper cluster(scenario);
+            Scenario larger = scenario;
+            larger.cluster.buildings.back().gpus *= 2;
+            larger.Job().plan.dp =
+                larger.Job().plan.dp * larger.cluster.Gpus() / scenario.cluster.Gpus();
+            larger.Job().workload.globalBatch *= 3;
+            Refuses("TrainingHelper::Install", [&] { TrainingHelper(larger).Install(cluster); });
+            Scenario full = scenario;
+            for (BuildingSpec& building : full.cluster.buildings)
+            {
+                building.gpu.hbmCapacity = Bytes(1 << 20);
+                building.gpu.hbmReserve = Bytes(0);
+            }
+            Refuses("it cannot run (memory)", [&] { TrainingHelper helper(full); });
+            Simulator::Destroy();
+        }
+    }
+
+    std::map<uint32_t, uint32_t> m_begun; //!< ranks, by iteration
+    uint32_t m_finished{0};
+};
+
 class TrainingSuite : public TestSuite
 {
   public:
@@ -224,6 +334,7 @@ class TrainingSuite : public TestSuite
         : TestSuite("scaleacross-training")
     {
         AddTestCase(new NvlinkSharingTest);
+        AddTestCase(new TrainingHelperTest);
         for (const Sharding sharding : {Sharding("ddp"), Sharding("fsdp"), Sharding("hsdp")})
         {
             for (const Crossing& crossing : {Crossing::Data,

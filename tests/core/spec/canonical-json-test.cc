@@ -96,6 +96,10 @@ TEST(CanonicalJson, NamesInTargetsDoNotCount)
     EXPECT_EQ(with("a/spine0--a/leaf1", "a"), text);
     EXPECT_EQ(with("a--x/leaf1--a--x/spine0", "a--x"), text);
     EXPECT_NE(with("b/leaf1--b/spine0", "a"), text);
+    const std::string span = with("a--b", "a");
+    EXPECT_EQ(with("b--a", "a"), span);
+    EXPECT_EQ(with("a--x--b", "a--x"), span);
+    EXPECT_NE(with("a/spine0--b/spine0", "a"), span);
 }
 
 /// "a=1;b=2" as overrides.

@@ -51,7 +51,7 @@ Bases()
              "model: {preset: llama4-scout, moe_every: 2, dense_ffn: 64}\n" + workload + g_cluster +
                  slows,
              "model: deepseek-v3\n" + workload + g_cluster + flaps + "plan: {recompute: full}\n",
-             "model: gpt-oss-20b\n" + workload + g_cluster + plane +
+             "model: gpt-oss-20b\n" + workload + g_cluster + fails +
                  "network: {transport: roce, multipath: spray-random, recovery: "
                  "selective-repeat}\n",
              dense + workload + g_cluster + plane + "plan: {sharding: fsdp, reshard: true}\n" +

@@ -99,6 +99,48 @@ TEST(EventTarget, WhatBelongsToIt)
     }
 }
 
+/// Four planes of two lanes each: lanes are spread over the planes.
+TEST(EventTarget, SpansAndLanesOfThem)
+{
+    const Scenario scenario = Read("[]");
+    const FabricGraph graph = BuildFabricGraph(scenario.cluster);
+    const auto target = [&](EventKind kind, const std::string& name, uint32_t lanes) {
+        EventSpec event;
+        event.kind = kind;
+        event.target = name;
+        event.lanes = lanes;
+        std::set<std::string> names;
+        for (const uint32_t link : TargetOf(scenario.cluster, graph, event, "events.0").links)
+        {
+            names.insert(LinkName(scenario.cluster, graph, link));
+        }
+        return names;
+    };
+    std::set<std::string> all;
+    std::set<std::string> first;
+    for (const auto* plane : {"0", "1", "2", "3"})
+    {
+        const std::string link = std::string("a--b/spine") + plane + "--c/spine" + plane;
+        first.insert(link);
+        all.insert(link);
+        all.insert(link + "#2");
+    }
+    for (const auto* kind : {"link-failure", "degradation", "flap"})
+    {
+        EXPECT_EQ(target(EventKind(kind), "a--b--c", 0), all) << kind;
+        EXPECT_EQ(target(EventKind(kind), "c--a--b", 8), all) << kind;
+        EXPECT_EQ(target(EventKind(kind), "a--b--c", 4), first) << kind;
+        EXPECT_EQ(target(EventKind(kind), "a--b--c", 2),
+                  (std::set<std::string>{"a--b/spine0--c/spine0", "a--b/spine1--c/spine1"}))
+            << kind;
+        EXPECT_THROW(target(EventKind(kind), "a--b--c", 9), ConfigError) << kind;
+        EXPECT_THROW(target(EventKind(kind), "a--b/spine0--c/spine0", 1), ConfigError) << kind;
+        EXPECT_THROW(target(EventKind(kind), "a--c", 0), ConfigError) << kind;
+    }
+    EXPECT_THROW(target(EventKind("switch-failure"), "a--b--c", 0), ConfigError);
+    EXPECT_THROW(target(EventKind("plane-failure"), "a--b--c", 0), ConfigError);
+}
+
 CutShares
 SharesOf(const Scenario& scenario, Multipath multipath = Multipath("spray-rr"))
 {
@@ -131,6 +173,9 @@ TEST(CutShares, WhatEventsLeave)
     // One of 8 links between the buildings: spine 3 still has a quarter of the traffic, on one lane
     // where a lane had an eighth.
     expect(LinksDown({"a--b/spine3--c/spine3#2"}), 1, 0.875, 0.5);
+    // The same of every plane: half of the links, evenly.
+    expect("[{kind: link-failure, target: a--b--c, lanes: 4, at: 0s}]", 1, 0.5, 0.5);
+    expect("[{kind: degradation, target: c--a--b, at: 0s, factor: 0.25}]", 1, 1, 0.25);
     // One of 4 spines, and with it one of 4 uplinks of every leaf there.
     expect("[{kind: switch-failure, target: c/spine1, at: 0s}]", 0.75, 0.75, 0.75);
     // One leaf has 3 of 4 uplinks: the slowest counts.

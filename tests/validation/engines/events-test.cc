@@ -95,6 +95,17 @@ const Slowdown g_slowdowns[] = {
      "oversubscription: 4, lanes: 2",
      "[{kind: link-failure, target: 'b1/spine3--b2/spine3#2', at: 0s}]",
      2},
+    // Half of the lanes of every plane, and all of them at half the rate.
+    {"HalfOfASpan",
+     "spines: 4",
+     "oversubscription: 4, lanes: 2",
+     "[{kind: link-failure, target: b1--b2, lanes: 4, at: 0s}]",
+     2},
+    {"SlowSpan",
+     "spines: 4",
+     "oversubscription: 4",
+     "[{kind: degradation, target: b2--b1, at: 0s, factor: 0.5}]",
+     2},
     // It has a quarter, at half the rate.
     {"SlowLink",
      "spines: 4",

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/models/correction-file.h"
 #include "cli/output-file.h"
+#include "cli/rows-file.h"
 #include "cli/show/report-json.h"
 #include "cli/show/table.h"
 #include "cli/workers/interrupt.h"
@@ -37,6 +38,7 @@ struct CalibrateCommand
     uint32_t seeds{3};
     bool list{false};
     bool whole{false};
+    RowsFile csv;
 };
 
 Json
@@ -270,8 +272,8 @@ PrintText(const Calibrated& calibrated)
               << "\n";
 }
 
-void
-PrintJson(const Calibrated& calibrated)
+Json
+ToJson(const Calibrated& calibrated)
 {
     const auto rowsOf = [](const std::vector<MeasuredOperation>& operations) {
         CorrectionSet set;
@@ -301,7 +303,7 @@ PrintJson(const Calibrated& calibrated)
             json["whole"]["packet_s"] = TimeOf(whole.packets).S();
         }
     }
-    std::cout << json.dump(2) << "\n";
+    return json;
 }
 
 Exit
@@ -323,14 +325,15 @@ NothingMeasured(const Calibrator& calibrator, Duration budget, bool interrupted)
 }
 
 Exit
-Print(const std::vector<Subject>& subjects, bool json)
+Print(const std::vector<Subject>& subjects, const CalibrateCommand& options)
 {
     Json list = Json::array();
     for (const Subject& subject : subjects)
     {
         list.push_back(ToJson(subject));
     }
-    std::cout << (json ? list.dump(2) + "\n" : ListText(subjects));
+    std::cout << (options.common.json ? list.dump(2) + "\n" : ListText(subjects));
+    options.csv.Write([&list] { return list; }, options.common.study);
     return Exit::Done;
 }
 
@@ -349,11 +352,12 @@ CalibrateStudy(const CalibrateCommand& options)
     Calibrated calibrated;
     calibrated.path =
         options.output.empty() ? FileNameOf(study.name) + ".corrections.json" : options.output;
+    options.csv.Expect(options.common.study);
     const MeasuringTime time{budget.S(), JobsOf(options.common), options.seeds};
     std::vector<Subject> subjects = SubjectsOf(study.scenario, time);
     if (options.list)
     {
-        return Print(subjects, options.common.json);
+        return Print(subjects, options);
     }
     if (subjects.empty())
     {
@@ -385,12 +389,14 @@ CalibrateStudy(const CalibrateCommand& options)
     }
     if (options.common.json)
     {
-        PrintJson(calibrated);
+        std::cout << ToJson(calibrated).dump(2) << "\n";
     }
     else
     {
         PrintText(calibrated);
     }
+    options.csv.Write([&calibrated] { return ToJson(calibrated).at("operations"); },
+                      options.common.study);
     if (stop)
     {
         std::cerr << "scaleacross: interrupted; what was measured is in " << calibrated.path
@@ -420,6 +426,7 @@ AddCalibrate(CommandLine& program)
     command.Add("--seeds", options->seeds, "measurements of each operation, at most")
         .Between(1, 100)
         .ShowDefault();
+    options->csv.AddTo(command, "operation");
     command.Flag("--list", options->list, "print the operations, and measure nothing");
     command.Flag("--whole",
                  options->whole,

@@ -6,6 +6,7 @@
 #include "cli/measured-log.h"
 #include "cli/message-sizes.h"
 #include "cli/question.h"
+#include "cli/rows-file.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
 #include "cli/token-options.h"
@@ -63,6 +64,7 @@ struct CollectiveCommand
     std::vector<std::string> sizesGiven; //!< options of them
     RunOptions run;
     std::string timeLimit;
+    RowsFile csv;
 };
 
 /// Where rows go that are asked for with --db. As with `run`, a database that is there is opened
@@ -585,6 +587,7 @@ Exit
 MeasureSizes(const CollectiveCommand& options)
 {
     const Measurement measurement(options);
+    options.csv.Expect(options.common.study, options.common.db);
     Shelf shelf(options.common.db);
     Json rows = Json::array();
     std::string uncorrected;
@@ -600,6 +603,7 @@ MeasureSizes(const CollectiveCommand& options)
     };
     const auto finish = [&] {
         head();
+        options.csv.Write([&rows] { return rows; }, options.common.study);
         if (options.common.json)
         {
             std::cout << rows.dump(2) << "\n";
@@ -626,11 +630,8 @@ MeasureSizes(const CollectiveCommand& options)
             {
                 uncorrected += " " + std::to_string(row->bytes.Count());
             }
-            if (options.common.json)
-            {
-                rows.push_back(measurement.ToJson(*row));
-            }
-            else
+            rows.push_back(measurement.ToJson(*row));
+            if (!options.common.json)
             {
                 head();
                 std::cout << measurement.Line(*row) << std::flush;
@@ -709,6 +710,7 @@ AddCollective(CommandLine& program)
                 "wall clock time of one size, preparation included, such as 60s; beyond "
                 "it the command fails after the sizes before; default: no limit");
     command.Add("--db", options->common.db, "database in which every row is stored; default: none");
+    options->csv.AddTo(command, "size");
     command.Add("--like",
                 options->like,
                 "a log of nccl-tests or rccl-tests to stand beside: its sizes and operation are "

@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/field-option.h"
+#include "cli/rows-file.h"
 #include "cli/show/report-json.h"
 #include "cli/show/table.h"
 #include "core/base/errors.h"
@@ -42,6 +43,7 @@ struct FairnessCommand
     std::vector<std::string> settings;
     uint32_t seed{1};
     bool json{false};
+    RowsFile csv;
 };
 
 /// Attributes that options stand for.
@@ -185,6 +187,7 @@ Text(const std::vector<std::pair<ManyToOne, ManyToOneResult>>& rows)
 Exit
 Fairness(const FairnessCommand& options)
 {
+    options.csv.Expect("");
     ManyToOne work = WorkOf(options);
     const std::vector<CongestionControl> controls = ControlsOf(options);
     ns3::Time::SetResolution(ns3::Time::PS);
@@ -203,6 +206,14 @@ Fairness(const FairnessCommand& options)
     {
         std::cout << Text(rows);
     }
+    options.csv.Write([&rows] {
+        Json all = Json::array();
+        for (const auto& [ran, result] : rows)
+        {
+            all.push_back(ToJson(ran, result));
+        }
+        return all;
+    });
     return Exit::Done;
 }
 
@@ -237,6 +248,7 @@ AddFairness(CommandLine& program)
                 "an ns-3 attribute, ns3::TypeId::Attribute=VALUE; may be repeated");
     command.Add("--seed", options->seed, "of marking").Between(1, 4294967295).ShowDefault();
     command.Flag("--json", options->json, "print a JSON object per control and line");
+    options->csv.AddTo(command, "control");
     command.Does([options] { return Fairness(*options); });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/command.h"
+#include "cli/rows-file.h"
 #include "cli/show/report-json.h"
 #include "cli/show/table.h"
 #include "cli/warnings.h"
@@ -27,6 +28,7 @@ struct IterationsCommand
     std::vector<std::string> files;
     CommonOptions common; //!< only --set and --json
     bool fittedOnly{false};
+    RowsFile csv;
 };
 
 /// A row and what the engine makes of it.
@@ -143,6 +145,10 @@ RowsJson(const std::vector<Modelled>& all)
 Exit
 Run(const IterationsCommand& options)
 {
+    for (const auto& file : options.files)
+    {
+        options.csv.Expect(file);
+    }
     std::vector<Modelled> all;
     for (const auto& file : options.files)
     {
@@ -160,6 +166,7 @@ Run(const IterationsCommand& options)
         }
     }
     std::cout << (options.common.json ? RowsJson(all).dump(2) + "\n" : Text(all));
+    options.csv.Write([&all] { return RowsJson(all); });
     return Exit::Done; // a row that does not run is an answer, too
 }
 
@@ -175,6 +182,7 @@ AddIterations(CommandLine& program)
         .Required();
     command.Flag("--fitted", options->fittedOnly, "only rows marked as fitted");
     AddSetAndJson(command, options->common);
+    options->csv.AddTo(command, "measured row");
     command.Does([options] { return Run(*options); });
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/engines.h"
+#include "cli/rows-file.h"
 #include "cli/show/report-json.h"
 #include "cli/show/table.h"
 #include "core/base/errors.h"
@@ -382,40 +383,40 @@ Listings()
     return listings;
 }
 
-void
-PrintListing(const Listing& listing, bool json)
+Json
+JsonOf(const Listing& listing)
 {
-    const auto entries = listing.entries();
-    if (json)
+    Json all = Json::array();
+    for (const auto& entry : listing.entries())
     {
-        Json all = Json::array();
-        for (const auto& entry : entries)
+        Json row;
+        for (size_t i = 0; i < entry.cells.size(); i++)
         {
-            Json row;
-            for (size_t i = 0; i < entry.cells.size(); i++)
-            {
-                row[listing.columns[i]] = entry.cells[i];
-            }
-            for (const auto& [key, value] : entry.values)
-            {
-                row["values"][key] = value;
-            }
-            all.push_back(row);
+            row[listing.columns[i]] = entry.cells[i];
         }
-        std::cout << all.dump(2) << "\n";
-        return;
+        for (const auto& [key, value] : entry.values)
+        {
+            row["values"][key] = value;
+        }
+        all.push_back(row);
     }
+    return all;
+}
+
+std::string
+TextOf(const Listing& listing)
+{
     std::vector<Table::Column> columns;
     for (const auto& title : listing.columns)
     {
         columns.push_back({title, Table::Align::Left});
     }
     Table table(columns);
-    for (const auto& entry : entries)
+    for (const auto& entry : listing.entries())
     {
         table.Add(entry.cells);
     }
-    std::cout << table.Text();
+    return table.Text();
 }
 
 } // namespace
@@ -427,6 +428,7 @@ AddList(CommandLine& program)
     {
         std::string what;
         bool json{false};
+        RowsFile csv;
     };
 
     auto options = std::make_shared<Options>();
@@ -438,12 +440,15 @@ AddList(CommandLine& program)
     Command command = program.Add("list", "what a study can name: " + AnyOf(names));
     command.Add("WHAT", options->what, AnyOf(names)).Required();
     command.Flag("--json", options->json, "print JSON instead of a table");
+    options->csv.AddTo(command, "entry");
     command.Does([options, names]() -> Exit {
         for (const auto& listing : Listings())
         {
             if (listing.name == options->what)
             {
-                PrintListing(listing, options->json);
+                options->csv.Expect("");
+                std::cout << (options->json ? JsonOf(listing).dump(2) + "\n" : TextOf(listing));
+                options->csv.Write([&listing] { return JsonOf(listing); });
                 return Exit::Done;
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/question.h"
+#include "cli/rows-file.h"
 #include "cli/show/progress-line.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
@@ -34,6 +35,7 @@ struct RequireCommand
     CommonOptions common;
     std::string loss;
     std::vector<std::string> of; //!< words of SpanQuantity; empty: kUsual
+    RowsFile csv;
 };
 
 /// What is asked for unless the user says otherwise: words of SpanQuantities().
@@ -440,6 +442,7 @@ Require(const RequireCommand& options)
             throw ConfigError(*refusal);
         }
     }
+    options.csv.Expect(options.common.study);
     const auto& stop = CatchInterrupts();
     const SearchOptions search = SearchOptionsOf(options.common, study, stop);
     return Uninterrupted([&] {
@@ -458,6 +461,9 @@ Require(const RequireCommand& options)
         std::cout << (options.common.json
                           ? JsonOf(study, target, asker.OneSite(), answers).dump(2) + "\n"
                           : TextOf(study, target, asker.OneSite(), answers));
+        options.csv.Write(
+            [&] { return JsonOf(study, target, asker.OneSite(), answers).at("answers"); },
+            options.common.study);
         return Exit::Done;
     });
 }
@@ -473,6 +479,7 @@ AddRequire(CommandLine& program)
                     "how much span, distance or buffer keeps a study near a single site");
     AddStudyOptions(command, options->common);
     AddJobs(command, options->common);
+    options->csv.AddTo(command, "quantity");
     command
         .Add("--loss",
              options->loss,

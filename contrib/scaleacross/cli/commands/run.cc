@@ -4,6 +4,7 @@
 #include "cli/engines.h"
 #include "cli/output-file.h"
 #include "cli/question.h"
+#include "cli/rows-file.h"
 #include "cli/show/progress-line.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
@@ -45,28 +46,34 @@ struct RunCommand
     std::string trace;      //!< a file; empty: none
     std::string traceRanks; //!< empty: by their number
     RunOptions run;
+    RowsFile csv;
 };
 
-void
-Print(const RunCommand& options,
-      const std::string& engine,
-      const Scenario& scenario,
-      const Plan& plan,
-      const Evaluation& evaluation)
+/// What became of a plan.
+struct Outcome
 {
-    const auto warnings = std::holds_alternative<RunReport>(evaluation)
-                              ? WarningsOf(scenario, engine)
-                              : std::vector<std::string>();
-    if (options.common.json)
-    {
-        Json json = ToJson(evaluation);
-        json["engine"] = engine;
-        json["plan"] = ToJson(plan);
-        json["warnings"] = warnings;
-        std::cout << json.dump(2) << "\n";
-        return;
-    }
-    std::cout << RunText(Label(plan), evaluation) << WarningText(warnings);
+    Plan plan;
+    std::string engine;
+    Evaluation evaluation;
+    std::vector<std::string> warnings;
+};
+
+Json
+ToJson(const Outcome& outcome)
+{
+    Json json = ToJson(outcome.evaluation);
+    json["engine"] = outcome.engine;
+    json["plan"] = ToJson(outcome.plan);
+    json["warnings"] = outcome.warnings;
+    return json;
+}
+
+void
+Print(const Outcome& outcome, bool json)
+{
+    std::cout << (json ? ToJson(outcome).dump(2) + "\n"
+                       : RunText(Label(outcome.plan), outcome.evaluation) +
+                             WarningText(outcome.warnings));
 }
 
 /// What became of a run, and whether a thread is still busy with it.
@@ -207,14 +214,23 @@ Run(const RunCommand& options)
         }
         run.timeline = TracedOf(options, study.scenario);
     }
+    options.csv.Expect(SourceOf(options.common),
+                       options.noStore ? "" : DatabasePathOf(options.common, study));
     Shelf shelf(options, study);
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
     const Watched watched = RunEngine(engine, study.scenario, run);
     const auto keep = [&] {
-        Print(options, engine->Name(), study.scenario, plan, watched.evaluation);
+        const bool ran = std::holds_alternative<RunReport>(watched.evaluation);
+        const Outcome outcome{plan,
+                              engine->Name(),
+                              watched.evaluation,
+                              ran ? WarningsOf(study.scenario, engine->Name())
+                                  : std::vector<std::string>()};
+        Print(outcome, options.common.json);
         shelf.Put(setting, plan, watched.evaluation);
         // Last: a disk that is full takes nothing else with it.
+        options.csv.Write([&] { return Json::array({ToJson(outcome)}); }, SourceOf(options.common));
         if (const auto* report = std::get_if<RunReport>(&watched.evaluation);
             report != nullptr && report->timeline)
         {
@@ -243,6 +259,7 @@ AddRun(CommandLine& program)
     AddSeed(command, options->common);
     AddSetAndJson(command, options->common);
     AddDatabase(command, options->common);
+    options->csv.AddTo(command, "run, here one");
     command.Add("--engine", options->engine, EngineHelp()).ShowDefault();
     AddRunOptions(command, options->run);
     command.Add("--time-limit",

@@ -4,6 +4,7 @@
 #include "cli/engines.h"
 #include "cli/output-file.h"
 #include "cli/plan-schedule.h"
+#include "cli/rows-file.h"
 #include "cli/schedule-run.h"
 #include "cli/show/schedule-answer.h"
 #include "cli/show/schedule-picture.h"
@@ -54,6 +55,7 @@ struct ScheduleCommand
     std::string output;
     uint32_t width{120};
     bool json{false};
+    RowsFile csv; //!< of a plan
 };
 
 Duration
@@ -191,6 +193,7 @@ DrawPlan(const ScheduleCommand& options)
 {
     ExpectDrawing(options.output);
     const Study study = StudyOf(options.plan);
+    options.csv.Expect(SourceOf(options.plan));
     const auto engine = MakeEngine(options.engine, "--engine", StopFor(options.engine));
     const PlanSchedule schedule = RunPlanSchedule(study, *engine);
     if (!options.output.empty())
@@ -207,6 +210,8 @@ DrawPlan(const ScheduleCommand& options)
     {
         std::cout << ScheduleAnswerText(study, schedule, options.width);
     }
+    options.csv.Write([&] { return ScheduleJson(study, schedule).at("stages"); },
+                      SourceOf(options.plan));
     return Exit::Done;
 }
 
@@ -248,12 +253,8 @@ CheckGiven(const Command& command, bool ofPlan)
         }
     }
     const std::set<std::string> both{"--width", "--output", "--json"};
-    const std::set<std::string> plans{"--from",
-                                      "--search",
-                                      "--rank",
-                                      "--seed",
-                                      "--set",
-                                      "--engine"};
+    const std::set<std::string>
+        plans{"--from", "--search", "--rank", "--seed", "--set", "--csv", "--engine"};
     for (const std::string& name : command.OptionNames())
     {
         if (command.IsGiven(name) && both.count(name) == 0 && (plans.count(name) > 0) != ofPlan)
@@ -280,6 +281,7 @@ AddSchedule(CommandLine& program)
     AddStudyOrKept(command, options->plan);
     AddSeed(command, options->plan);
     AddSet(command, options->plan);
+    options->csv.AddTo(command, "stage of a plan");
     command.Add("--engine", options->engine, "of a plan: " + EngineHelp()).ShowDefault();
     const auto whole = [&](const char* name, uint32_t& value, const char* help) {
         return command.Add(name, value, help).Between(1, 65535);

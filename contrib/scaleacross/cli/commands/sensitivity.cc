@@ -3,6 +3,7 @@
 #include "core/explore/sensitivity.h"
 
 #include "cli/question.h"
+#include "cli/rows-file.h"
 #include "cli/show/progress-line.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
@@ -32,6 +33,7 @@ struct SensitivityCommand
     CommonOptions common;
     std::string by{"20%"};
     std::vector<std::string> of; //!< keys, or what they begin with; empty: all
+    RowsFile csv;
 };
 
 /// What was found of a study.
@@ -295,6 +297,7 @@ AskSensitivity(const SensitivityCommand& options)
     StudyInputs inputs = InputsOf(study, tornado.by);
     Choose(options.of, inputs);
     tornado.fixed = inputs.fixed;
+    options.csv.Expect(options.common.study);
     const auto& stop = CatchInterrupts();
     const SearchOptions search = SearchOptionsOf(options.common, study, stop);
     return Uninterrupted([&] {
@@ -317,6 +320,8 @@ AskSensitivity(const SensitivityCommand& options)
         SortByEffect(tornado.bars, tornado.BaseTime());
         std::cout << (options.common.json ? JsonOf(study, tornado).dump(2) + "\n"
                                           : TextOf(study, tornado));
+        options.csv.Write([&] { return JsonOf(study, tornado).at("inputs"); },
+                          options.common.study);
         return Exit::Done;
     });
 }
@@ -331,6 +336,7 @@ AddSensitivity(CommandLine& program)
         program.Add("sensitivity", "what each figure of a study does to the best time and plan");
     AddStudyOptions(command, options->common);
     AddJobs(command, options->common);
+    options->csv.AddTo(command, "figure that is varied");
     command.Add("--by", options->by, "how much every figure is lowered and raised, below 100%")
         .ShowDefault();
     command

@@ -3,13 +3,19 @@
 #ifndef SCALEACROSS_TABLE_H
 #define SCALEACROSS_TABLE_H
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace scaleacross
 {
 
-/// A small table for people: columns as wide as their widest cell, two spaces apart.
+/// Columns of the terminal that standard output goes to; SIZE_MAX if it goes elsewhere.
+size_t OutputWidth();
+
+/// A small table for people: columns as wide as their widest cell, two spaces apart. Where that is
+/// wider than the output, titles and cells of left columns go over several lines, between words,
+/// those of the widest column first; numbers and their units stay together.
 class Table
 {
   public:
@@ -30,10 +36,15 @@ class Table
     /// One cell per column.
     void Add(std::vector<std::string> cells);
 
-    /// Title line and rows, each ended by a newline, without trailing spaces.
-    std::string Text() const;
+    /// Titles and rows, each line ended by a newline, without trailing spaces. Wider than `width`
+    /// only if single words and numbers are.
+    std::string Text(size_t width = OutputWidth()) const;
 
   private:
+    /// The words of a cell that stay together.
+    std::vector<std::string> PartsOf(size_t row, size_t column) const;
+    std::vector<size_t> WidthsWithin(size_t width) const;
+
     std::vector<Column> m_columns;
     std::vector<std::vector<std::string>> m_rows;
 };

@@ -5,6 +5,7 @@
 #include "core/spec/study-json.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -54,7 +55,21 @@ IsVertex(const ClusterSpec& cluster, const std::string& name)
     return false;
 }
 
-/// An event's target by plain names, a link's ends in one order.
+/// The plain name of a vertex or site; nothing if it is neither.
+std::optional<std::string>
+PlainEnd(const ClusterSpec& cluster, const std::string& name)
+{
+    for (uint32_t site = 0; site < cluster.Sites(); site++)
+    {
+        if (cluster.SiteName(site) == name)
+        {
+            return PlainName(cluster, site);
+        }
+    }
+    return IsVertex(cluster, name) ? std::optional(PlainVertex(cluster, name)) : std::nullopt;
+}
+
+/// An event's target by plain names, the ends of a link or span in one order.
 std::string
 PlainTarget(const ClusterSpec& cluster, const std::string& target)
 {
@@ -62,12 +77,11 @@ PlainTarget(const ClusterSpec& cluster, const std::string& target)
     for (size_t dashes = ends.find("--"); dashes != std::string::npos;
          dashes = ends.find("--", dashes + 1))
     {
-        const std::string a = ends.substr(0, dashes);
-        const std::string b = ends.substr(dashes + 2);
-        if (IsVertex(cluster, a) && IsVertex(cluster, b))
+        const auto a = PlainEnd(cluster, ends.substr(0, dashes));
+        const auto b = PlainEnd(cluster, ends.substr(dashes + 2));
+        if (a && b)
         {
-            const auto [first, last] =
-                std::minmax({PlainVertex(cluster, a), PlainVertex(cluster, b)});
+            const auto [first, last] = std::minmax({*a, *b});
             return first + "--" + last + target.substr(ends.size());
         }
     }

@@ -15,7 +15,7 @@ const std::vector<const EventFacts*>&
 EventKind::Rows()
 {
     static const auto rows = PointersTo<EventFacts>(
-        {{{"link-failure", "one link is down", true}, EventChange::Fails, true},
+        {{{"link-failure", "a link is down, or links of a span", true}, EventChange::Fails, true},
          {{"switch-failure", "all links of a switch are down, and what it holds is lost"},
           EventChange::Fails,
           false,
@@ -43,12 +43,15 @@ EventSpec::Fields()
     using E = EventSpec;
     const auto ofFlap = [](const E& event) { return event.kind->change == EventChange::Flaps; };
     const auto notOfFlap = [ofFlap](const E& event) { return !ofFlap(event); };
+    const auto links = [](const E& event) { return event.kind->links; };
     const auto slows = [](const E& event) { return event.kind->change == EventChange::Slows; };
     const Duration latest = kLatestEvent;
     static const FieldTable<EventSpec> fields = {
         Row::Word("kind", "what happens", &E::kind).Required("kind: link-failure"),
-        Row::Text("target", "a link, a switch or a plane that it happens to", &E::target)
+        Row::Text("target", "a link, a span, a switch or a plane that it happens to", &E::target)
             .Required("target: plane 0"),
+        Row::Whole("lanes", 0, kMostLanesHit, "of a span: links that are hit; 0: all", &E::lanes)
+            .Where(links),
         Row::Amount("at", Duration(), latest, "when it begins", &E::at).Required("at: 1ms"),
         Row::Amount("until", Duration(), latest, "when it ends; left out: never", &E::until)
             .Where(notOfFlap),

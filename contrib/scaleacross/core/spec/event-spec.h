@@ -26,7 +26,7 @@ enum class EventChange : uint8_t
 struct EventFacts : WordFacts
 {
     EventChange change;
-    bool links{false};    //!< it may hit a link
+    bool links{false};    //!< it may hit a link, or links of a span
     bool switches{false}; //!< it may hit a switch, and so all of its links
     bool planes{false};   //!< it may hit one plane's switch at every site
 
@@ -48,19 +48,23 @@ extern template class Word<EventFacts>;
 /// ps.
 constexpr Duration kLatestEvent = Duration::Picoseconds(1'000'000'000'000'000'000);
 
+/// More links than any span has.
+constexpr uint32_t kMostLanesHit = 1'000'000;
+
 /**
  * Something that happens to the network while a scenario runs.
  *
- * Targets: a link "east/leaf3--east/spine0" ("#2" behind it is the second of parallel ones), a
- * switch "east/leaf3", or a plane "plane 5", which is number 5 of the
- * switches at which spans begin, at every site. A degradation or
- * flap of a switch or plane is one of all its links. What begins at time zero is known to the
+ * Targets: a link "east/leaf3--east/spine0" ("#2" behind it is the second of parallel ones), a span
+ * "east--west", which is all of its links or `lanes` of them, a switch "east/leaf3", or a plane
+ * "plane 5", which is number 5 of the switches at which spans begin, at every site. A degradation
+ * or flap of a switch or plane is one of all its links. What begins at time zero is known to the
  * network from the beginning.
  */
 struct EventSpec
 {
     EventKind kind;
     std::string target;
+    uint32_t lanes{0}; //!< of a span: links that are hit, spread over its planes; 0: all
     Duration at;
     Duration until;     //!< end; 0: none (not for a flap)
     double factor{0.5}; //!< degradation: the part of the rate that is left, (0, 1)

@@ -36,6 +36,76 @@ SwitchesOfPlane(const ClusterSpec& cluster, const FabricGraph& graph, const std:
     return switches;
 }
 
+/// The span of a name, its ends in either order; nothing if there is none, or two by way of dashes
+/// in names of sites.
+std::optional<uint32_t>
+SpanNamed(const ClusterSpec& cluster, const std::string& name)
+{
+    std::optional<uint32_t> found;
+    for (uint32_t span = 0; span < cluster.crossLinks.size(); span++)
+    {
+        const std::string a = cluster.SiteName(cluster.crossLinks[span].a);
+        const std::string b = cluster.SiteName(cluster.crossLinks[span].b);
+        if (a + "--" + b == name || b + "--" + a == name)
+        {
+            if (found)
+            {
+                return std::nullopt;
+            }
+            found = span;
+        }
+    }
+    return found;
+}
+
+/// The links of a span, or `lanes` of them: the first of each top switch, then the second of each.
+std::vector<uint32_t>
+LinksOfSpan(const ClusterSpec& cluster,
+            const FabricGraph& graph,
+            uint32_t span,
+            uint32_t lanes,
+            const std::string& path)
+{
+    std::vector<uint32_t> all; // those of a top switch after each other
+    for (uint32_t i = 0; i < graph.links.size(); i++)
+    {
+        if (graph.links[i].kind == LinkKind::Cross && graph.links[i].span == span)
+        {
+            all.push_back(i);
+        }
+    }
+    if (lanes > all.size())
+    {
+        throw ConfigError(path + ".lanes",
+                          std::to_string(lanes) + " of a span's " + std::to_string(all.size()) +
+                              " links",
+                          "1 to " + std::to_string(all.size()) + "; 0: all",
+                          "give the span more lanes, or hit fewer of them");
+    }
+    const uint32_t each = cluster.crossLinks[span].lanes;
+    std::vector<uint32_t> hit;
+    for (uint32_t lane = 0; lane < each; lane++)
+    {
+        for (size_t i = lane; i < all.size() && (lanes == 0 || hit.size() < lanes); i += each)
+        {
+            hit.push_back(all[i]);
+        }
+    }
+    return hit;
+}
+
+std::string
+KnownSpans(const ClusterSpec& cluster)
+{
+    std::string text;
+    for (const CrossLinkSpec& span : cluster.crossLinks)
+    {
+        text +=
+            (text.empty() ? "" : ", ") + cluster.SiteName(span.a) + "--" + cluster.SiteName(span.b);
+    }
+    return text;
+}
+
 /// "east/leaf0 to east/leaf7, east/spine0 to east/spine3, plane 0 to plane 3".
 std::string
 KnownSwitches(const ClusterSpec& cluster, const FabricGraph& graph)
@@ -146,9 +216,22 @@ TargetOf(const ClusterSpec& cluster,
     if (kind.links)
     {
         const auto named = LinkNamed(cluster, graph, event.target);
+        const auto span = SpanNamed(cluster, event.target);
         if (named)
         {
             target.links = {*named};
+        }
+        else if (span)
+        {
+            target.links = LinksOfSpan(cluster, graph, *span, event.lanes, path);
+        }
+        if (!span && event.lanes > 0)
+        {
+            throw ConfigError(path + ".lanes",
+                              Quoted(event.target) + " is no span, which has lanes",
+                              KnownSpans(cluster).empty() ? "0, without spans"
+                                                          : "a span: " + KnownSpans(cluster),
+                              "leave lanes out, or name a span");
         }
     }
     for (uint32_t i = 0; i < graph.links.size() && !target.switches.empty(); i++)
@@ -166,7 +249,9 @@ TargetOf(const ClusterSpec& cluster,
         std::string allowed;
         if (kind.links && (!any || link))
         {
-            allowed = "a link: " + KnownLinks(cluster, graph, event.target);
+            const std::string spans = KnownSpans(cluster);
+            allowed = "a link: " + KnownLinks(cluster, graph, event.target) +
+                      (spans.empty() ? "" : "; a span: " + spans);
         }
         else if (kind.planes && (!any || plane))
         {
@@ -174,7 +259,7 @@ TargetOf(const ClusterSpec& cluster,
         }
         else
         {
-            allowed = (any ? "a link, a plane or a switch: " : "a switch: ") +
+            allowed = (any ? "a link, a span, a plane or a switch: " : "a switch: ") +
                       KnownSwitches(cluster, graph);
         }
         throw ConfigError(path + ".target",

@@ -273,6 +273,12 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
     m_fabric.InstallRoutes();
 }
 
+Rank
+ClusterHelper::GetRanks() const
+{
+    return static_cast<Rank>(m_nodes.size());
+}
+
 Ptr<Node>
 ClusterHelper::GetNode(Rank rank) const
 {

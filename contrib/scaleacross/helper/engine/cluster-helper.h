@@ -31,6 +31,8 @@ class ClusterHelper
     explicit ClusterHelper(const scaleacross::Scenario& scenario, Ptr<JobClock> clock = nullptr);
     ~ClusterHelper();
 
+    /// GPUs, all buildings together.
+    scaleacross::Rank GetRanks() const;
     /// The server of a rank (rank r is GPU r).
     Ptr<Node> GetNode(scaleacross::Rank rank) const;
     Ptr<ClusterTransport> GetTransport() const;

@@ -82,7 +82,7 @@ class Simulation
         }
         for (const Rank rank : m_measured.Recorded())
         {
-            m_applications[rank]->Record();
+            m_applications[rank]->SetRecord(true);
         }
         if (options.timeline != Timelines::None)
         {

@@ -4,9 +4,13 @@
 
 #include "core/base/errors.h"
 
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
+#include "ns3/uinteger.h"
+
+#include <utility>
 
 namespace ns3
 {
@@ -24,6 +28,20 @@ TrainingApplication::GetTypeId()
             .SetParent<Application>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<TrainingApplication>()
+            .AddAttribute("Iterations",
+                          "Iterations after which the rank has finished; 0: it goes on until the "
+                          "simulation is stopped.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&TrainingApplication::SetIterations,
+                                               &TrainingApplication::GetIterations),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Record",
+                          "Whether what the rank does is kept (GetRecord): spells of computing and "
+                          "waiting, collectives and messages.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&TrainingApplication::SetRecord,
+                                              &TrainingApplication::IsRecording),
+                          MakeBooleanChecker())
             .AddTraceSource("Iteration",
                             "The first forward of an iteration begins, which ends "
                             "the one before: rank, iteration from 0.",
@@ -50,8 +68,25 @@ TrainingApplication::SetRank(const TaskGraph* graph, Rank rank, Ptr<RankTranspor
     m_replay = std::make_unique<RankReplay>(*graph, rank, world);
     m_rank = rank;
     m_transport = transport;
+    SetRecord(m_record); // of messages too that come before the start
     // Others may begin, and send, before this one does.
     m_transport->SetDelivery(m_rank, MakeCallback(&TrainingApplication::Delivered, this));
+}
+
+void
+TrainingApplication::SetRank(std::shared_ptr<const TaskGraph> graph,
+                             Rank rank,
+                             Ptr<RankTransport> transport)
+{
+    SetRank(graph.get(), rank, transport);
+    m_graph = std::move(graph);
+}
+
+Rank
+TrainingApplication::GetRank() const
+{
+    Replay();
+    return m_rank;
 }
 
 scaleacross::RankReplay&
@@ -82,13 +117,29 @@ TrainingApplication::SetIterationCallback(IterationCallback callback)
 void
 TrainingApplication::SetIterations(uint32_t iterations)
 {
-    Replay().SetIterations(iterations);
+    m_iterations = iterations;
+}
+
+uint32_t
+TrainingApplication::GetIterations() const
+{
+    return m_iterations;
 }
 
 void
-TrainingApplication::Record()
+TrainingApplication::SetRecord(bool record)
 {
-    Replay().Record();
+    m_record = record;
+    if (m_replay && m_record)
+    {
+        m_replay->Record();
+    }
+}
+
+bool
+TrainingApplication::IsRecording() const
+{
+    return m_record;
 }
 
 RankTimes
@@ -115,6 +166,7 @@ TrainingApplication::DoDispose()
     m_compute.Cancel();
     m_disposed = true;
     m_replay.reset();
+    m_graph.reset();
     m_transport = nullptr;
     m_iterationCallback = IterationCallback();
     Application::DoDispose();
@@ -128,6 +180,7 @@ TrainingApplication::StartApplication()
         return; // a node starts what it was given
     }
     NS_LOG_INFO(Simulator::Now().As(Time::US) << " rank " << m_rank << " begins");
+    Replay().SetIterations(m_iterations);
     Replay().Start();
 }
 

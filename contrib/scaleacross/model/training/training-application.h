@@ -39,22 +39,31 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
     TrainingApplication();
     ~TrainingApplication() override;
 
-    /// What the rank does and through what. `graph` and the transport must outlive the run.
+    /// What the rank does and through what. `graph` must outlive the run.
     void SetRank(const scaleacross::TaskGraph* graph,
                  scaleacross::Rank rank,
                  Ptr<RankTransport> transport);
+    /// The same with a graph that this keeps until it is disposed of.
+    void SetRank(std::shared_ptr<const scaleacross::TaskGraph> graph,
+                 scaleacross::Rank rank,
+                 Ptr<RankTransport> transport);
+
+    /// Throws ConfigError before SetRank.
+    scaleacross::Rank GetRank() const;
 
     /// The clock of the job; without it, the Simulator's. Before the start.
     void SetClock(Ptr<JobClock> clock);
 
     void SetIterationCallback(IterationCallback callback);
 
-    /// Ends the rank's work after this many iterations; without it, it goes on until the simulation
-    /// is stopped. After SetRank.
+    /// Ends the rank's work after this many iterations; 0, the default: it goes on until the
+    /// simulation is stopped. Before the start; the attribute Iterations.
     void SetIterations(uint32_t iterations);
+    uint32_t GetIterations() const;
 
-    /// Keeps what the rank does from now on. After SetRank.
-    void Record();
+    /// Keeps what the rank does, from its start on; the attribute Record.
+    void SetRecord(bool record);
+    bool IsRecording() const;
 
     scaleacross::RankTimes GetTimes() const;
     /// What it has done; null if that was not asked for.
@@ -88,7 +97,10 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
     void IterationBegins(uint32_t iteration) override;
     void Finished() override;
 
+    std::shared_ptr<const scaleacross::TaskGraph> m_graph; //!< null if it is somebody else's
     std::unique_ptr<scaleacross::RankReplay> m_replay;
+    uint32_t m_iterations{0};
+    bool m_record{false};
     bool m_disposed{false};
     scaleacross::Rank m_rank{0};
     Ptr<RankTransport> m_transport;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/rows-file.h"
+
+#include "cli/output-file.h"
+#include "cli/show/json-rows.h"
+
+#include <nlohmann/json.hpp>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+const std::string g_option = "--csv";
+
+} // namespace
+
+void
+RowsFile::AddTo(Command command, const std::string& what)
+{
+    command
+        .Add(g_option,
+             m_path,
+             "file for a row of every " + what + ": what --json says, as comma-separated values")
+        .Named("FILE");
+}
+
+void
+RowsFile::Expect(const std::string& input, const std::string& database) const
+{
+    if (m_path.empty())
+    {
+        return;
+    }
+    ExpectOutput(m_path, input, g_option);
+    if (!database.empty())
+    {
+        ExpectBesideDatabase(m_path, database, g_option);
+    }
+}
+
+void
+RowsFile::Write(const std::function<Json()>& rows, const std::string& input) const
+{
+    if (!m_path.empty())
+    {
+        WriteOutput(m_path, CsvOfRows(rows()), input, g_option);
+    }
+}
+
+} // namespace scaleacross

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""--csv of every command that prints a table: the rows of its --json."""
+
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ["SCALEACROSS_PROGRAM"]
+STUDY = str(TOP / "examples" / "small-two-buildings" / "study.yaml")
+PLAN = [STUDY, "--set", "search={}"]
+# What its JSON has where rows are expected; None: the answer as a whole.
+COMMANDS = [
+    (["run", *PLAN, "--no-store"], lambda answer: [answer]),
+    (["run", *PLAN, "--no-store", "--set", "model=llama3-405b"], lambda answer: [answer]),
+    (["schedule", *PLAN], lambda answer: answer["stages"]),
+    (["collective", STUDY, "-b", "1M", "-e", "4M"], None),
+    (["sensitivity", STUDY, "--of", "cluster.cross"], lambda answer: answer["inputs"]),
+    (["require", STUDY, "--loss", "30%", "--of", "distance"], lambda answer: answer["answers"]),
+    (["calibrate", *PLAN, "--list"], None),
+    (["fairness", "--control", "dcqcn,swift", "--senders", "2", "--warm-up", "1ms", "--measured",
+      "1ms"], None),
+    *[(["list", what], None) for what in
+      ("models", "gpus", "curves", "stacks", "fabrics", "machines", "schedules", "transports",
+       "plans", "baselines", "engines", "fields")],
+]
+
+
+def run(arguments, folder):
+    return subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True)
+
+
+def cells(value, name=""):
+    """The leaves of a JSON value by their ways, as --csv should have them."""
+    if isinstance(value, dict) and value:
+        for key, part in value.items():
+            yield from cells(part, f"{name}.{key}" if name else key)
+    else:
+        yield name, value
+
+
+class RowsTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def hold(self, wanted, text):
+        """Every leaf is in its column, and nothing else is there."""
+        rows = list(csv.reader(text.splitlines(keepends=True)))
+        names = rows[0]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual(len(rows) - 1, len(wanted))
+        self.assertEqual(set(names), {name for row in wanted for name, _ in cells(row)})
+        for row, line in zip(wanted, rows[1:]):
+            leaves = dict(cells(row))
+            for name, cell in zip(names, line):
+                value = leaves.get(name)
+                if value is None:
+                    self.assertEqual(cell, "")
+                elif isinstance(value, str):
+                    self.assertEqual(cell, value)
+                else:
+                    self.assertEqual(json.loads(cell), value)
+
+    def test_every_command(self):
+        for arguments, rows_of in COMMANDS:
+            with self.subTest(" ".join(arguments)):
+                call = run([*arguments, "--json", "--csv", "rows.csv"], self.path)
+                self.assertEqual(call.stderr, "")
+                answer = (json.loads(call.stdout) if arguments[0] != "fairness" else
+                          [json.loads(line) for line in call.stdout.splitlines()])
+                text = (self.path / "rows.csv").read_text()
+                self.hold(rows_of(answer) if rows_of else answer, text)
+                # The same beside a table, which stays as it is.
+                plain = run(arguments, self.path)
+                beside = run([*arguments, "--csv", "beside.csv"], self.path)
+                self.assertEqual(beside.stdout, plain.stdout)
+                self.assertEqual((self.path / "beside.csv").read_text(), text)
+
+    def test_wrong_files(self):
+        (self.path / "study.yaml").write_text(pathlib.Path(STUDY).read_text())
+        wrong = [("study.yaml", "run study.yaml --set search={} --no-store"),
+                 ("s.db", "run study.yaml --set search={} --db s.db"),
+                 ("no/rows.csv", "sensitivity study.yaml"),
+                 ("-", "require study.yaml --loss 3%"),
+                 ("s.db-wal", "collective study.yaml --db s.db"),
+                 ("no/rows.csv", "list models")]
+        before = sorted(self.path.iterdir())
+        for name, arguments in wrong:
+            with self.subTest(f"{arguments} --csv {name}"):
+                call = run([*arguments.split(), "--csv", name], self.path)
+                self.assertEqual(call.returncode, 2)
+                self.assertIn("--csv", call.stderr)
+                self.assertEqual(call.stdout, "")
+                self.assertEqual(sorted(self.path.iterdir()), before)
+        self.assertEqual((self.path / "study.yaml").read_text(), pathlib.Path(STUDY).read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
