@@ -258,6 +258,35 @@ class Pages(unittest.TestCase):
             self.assertIn(f"{name} wins with {won}", line)
         self.assertNotIn("between", line)
 
+    def test_categories_of_a_map_are_read_from_the_top(self):
+        db = self.folder / "categories-map.db"
+        values = ["h100", "b200", "a100-80g"]
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []}, sweep={
+            "cluster.buildings.gpu": values, "cluster.cross.distance": ["300km", "1km"]})
+        page = self.page(db)
+        self.assertEqual([row[:2] for row in page.tables["sweep"][1:]],
+                         [[gpu, distance] for gpu in values for distance in ("1km", "300km")])
+        scales = {scale["name"]: scale["domain"]
+                  for scale in json.loads(page.scripts[0])["sweep"]["scales"]}
+        self.assertEqual((scales["x"], scales["y"]), (["1km", "300km"], values[::-1]))
+
+    def test_several_studies_are_not_mixed(self):
+        db = self.folder / "studies.db"
+        alone = self.folder / "alone.db"
+        for one in (db, alone):
+            scaleacross.explore(STUDY, db=one, set={**ANALYTICAL, "baselines": []},
+                                sweep={"cluster.cross.distance": ["1km", "300km"]})
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": [], "study": "another",
+                                               "model.layers": 4},
+                            sweep={"cluster.cross.distance": ["1km", "100km"]})
+        page, own = self.page(db, "--search", "1"), self.page(alone, "--search", "1")
+        self.assertEqual(page.texts[""][1], "small-two-buildings")
+        for name in ("sweep.csv", "plans.csv", "times.csv", "links.csv"):
+            self.assertEqual(page.csv(name), own.csv(name), name)
+        self.assertIn("This page is of search 1 alone, of 4 of 2 studies in studies.db; --search N shows "
+                      "another. They are listed at the end.", page.texts["answer"])
+        self.assertEqual(len(page.tables["searches"]), 5)
+
     def test_a_sweep_beside_the_study_as_it_is(self):
         db = self.folder / "beside.db"
         scaleacross.explore(STUDY, db=db, set=ANALYTICAL)  # at 1:2

@@ -150,8 +150,10 @@ def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None
                         "alone" if len(best) == 1 else "" if margin is None else percent(margin)),
                     "tip": {**tip, "best plan": best[0]["label"]}})
         if placed:
+            # Numbers rise as on an axis, categories are read from the top.
+            upwards = orders[0] if down.numbers is not None else orders[0][::-1]
             page_charts["sweep"] = charts.grid("Which placement wins", down.key, right.key,
-                                               (orders[0], orders[1]), names, cells)
+                                               (upwards, orders[1]), names, cells)
         section.lead = ("Which placement wins, and by how much the best plan of the next takes "
                         f"{'longer' if figure == 'iteration_time_s' else 'more'}; pale "
                         "where the model does not tell the two apart.")
