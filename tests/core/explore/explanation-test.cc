@@ -83,6 +83,7 @@ Text(const ExplanationInput& input)
     std::string text;
     for (const auto& [topic, line] : Explain(input))
     {
+        EXPECT_THAT(kTopics, testing::Contains(topic)) << line;
         text += line + "\n";
     }
     return text;
