@@ -172,7 +172,8 @@ def links_section(source: Source, whose: str, best: dict[str, Any] | None, lines
         f"the {LINKS_DRAWN} fullest of {every} spans between buildings")
     return Section("links", "Load of links and spans", lines=lines, chart="links",
                    lead=f"Of {whose}: {which}, the links inside them, and of the "
-                        "ports of GPUs the fullest of each kind.", folded=[(f"all {len(links)} links", shown)])
+                        "ports of GPUs the fullest of each kind.",
+                   folded=[(f"all {len(links)} links", shown)])
 
 
 def fabric_section(source: Source) -> Section:

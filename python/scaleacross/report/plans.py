@@ -132,8 +132,8 @@ def ranking_table(source: Source) -> Table:
         Column("fastest", "fastest", str, True), Column("front", "on the front", str, True),
         Column("what_differs", "differs from the best (its value)"),
         Column("what_follows", "which times follow")], rows,
-        also=["usable_bytes", "exposed_comm_s", "compute_s", "bubble_s", "probability_best", "probability_slower",
-              "low_s", "high_s", "operations", "covered", "uncovered_share"])
+        also=["usable_bytes", "exposed_comm_s", "compute_s", "bubble_s", "probability_best",
+              "probability_slower", "low_s", "high_s", "operations", "covered", "uncovered_share"])
 
 
 def baselines_table(source: Source) -> Table:
