@@ -190,6 +190,14 @@ class Browser(unittest.TestCase):
         self.assertEqual(drawing.count('class="frame"'), 1)
         self.check_quiet()
 
+    def test_the_best_plans_stand_on_a_wide_screen(self):
+        """All columns at once, that of the front among them."""
+        for name in ("sweep", "categories"):
+            self.look(self.pages[name], 1600, "light")
+            all_of, seen = self.ask("(place => [place.scrollWidth, place.clientWidth])"
+                                    "(document.getElementById('table-plans').parentElement)")
+            self.assertLessEqual(all_of, seen, name)
+
     def test_answer_is_the_databases(self):
         with contextlib.closing(sqlite3.connect(self.folder / "sweep.db")) as connection:
             explanation, label = connection.execute(
