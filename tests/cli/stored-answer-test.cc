@@ -155,6 +155,17 @@ TEST_F(StoredAnswer, EverySentenceHasATopic)
     EXPECT_EQ(shown.at("placement_probability"), other.at("probability_slower"));
 }
 
+/// An answer with failures is none for who has them run again, whatever baselines it had.
+TEST_F(StoredAnswer, WhatIsOpenedAgainIsConcludedAnew)
+{
+    RunJson("explore study.yaml --db a.db");
+    Sql("a.db",
+        "INSERT INTO search_count VALUES (1, 'failed', 'timeout', 1, 'one'); UPDATE search SET "
+        "explanation = 'of before'");
+    const auto answer = RunJson("explore study.yaml --db a.db --retry-failed --set baselines=[]");
+    EXPECT_EQ(Shown("1").at("explanation"), answer.at("explanation"));
+}
+
 /// What `show` says of a plan is what `run` of its study finds.
 TEST_F(StoredAnswer, TheStudyOfAPlanRunsToItsTime)
 {

@@ -217,7 +217,7 @@ SearchStore::Reopen()
     for (const char* sql : {
              "UPDATE search SET next_plan = 0, evaluated = 0, bound_s = NULL, ruled_out_least = "
              "NULL, "
-             "robust = NULL, finished = 0 WHERE id = ?",
+             "robust = NULL, explanation = NULL, topics = NULL, finished = 0 WHERE id = ?",
              "DELETE FROM search_count WHERE search_id = ?",
              "DELETE FROM search_run WHERE search_id = ? AND run_id IN "
              "(SELECT id FROM run WHERE status = 'failed')",
