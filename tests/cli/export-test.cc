@@ -175,7 +175,7 @@ TEST_F(ExportTest, WritesAFile)
     EXPECT_EQ(call.out, "");
     EXPECT_EQ(Read("table.csv"), Run("export small.db --csv").out);
     EXPECT_EQ(Run("export small.db --csv -o none/table.csv").code, 2);
-    EXPECT_THAT(Run("export small.db").err, HasSubstr("--csv is required"));
+    EXPECT_THAT(Run("export small.db").err, HasSubstr("--csv: is not given, nor is --format"));
     EXPECT_EQ(Run("export none.db --csv").code, 2);
     EXPECT_EQ(Run("export study.yaml --csv").code, 2);
 }
@@ -190,6 +190,121 @@ TEST_F(ExportTest, FailedRunsAreRowsWithoutFigures)
     EXPECT_EQ(row.at("status"), "failed");
     EXPECT_EQ(row.at("reason"), "timeout");
     EXPECT_EQ(row.at("iteration_time_s"), "");
+}
+
+/// For other software a kept plan is what a study that says the same is.
+TEST_F(ExportTest, APlanForOtherSoftware)
+{
+    for (const std::string format : {"megatron", "nccl", "torchtitan"})
+    {
+        const std::string says = "export small.db --format " + format;
+        const Call first = Run(says);
+        ASSERT_EQ(first.code, 0) << first.err;
+        EXPECT_EQ(first.out, Run(says + " --rank 1 --search 1").out);
+        EXPECT_EQ(Run(says + " -o plan.txt").out, "");
+        EXPECT_EQ(Read("plan.txt"), first.out);
+        for (const int rank : {1, 4})
+        {
+            const auto plan =
+                RunJson("run --from small.db --no-store --rank " + std::to_string(rank))["plan"];
+            std::string set;
+            for (const std::string key : {"tp", "pp", "crossing", "sharding"})
+            {
+                set += " --set plan." + key + "=" +
+                       (plan[key].is_string() ? plan[key].get<std::string>() : plan[key].dump());
+            }
+            const Call kept = Run(says + " --rank " + std::to_string(rank));
+            const Call fixed = Run("export study.yaml --format " + format + set);
+            EXPECT_EQ(kept.code, 0) << kept.err;
+            EXPECT_EQ(fixed.code, 0) << fixed.err;
+            const auto below = [](const std::string& text) {
+                return text.substr(text.find("\n#\n"));
+            };
+            EXPECT_EQ(below(kept.out), below(fixed.out));
+        }
+    }
+    EXPECT_THAT(Run("export small.db --format nccl --rank 3").out, HasSubstr("small.db, plan 3\n"));
+}
+
+/// A study and its file may be called anything that a shell would act on: it stands in comments.
+TEST_F(ExportTest, WhatIsNamedStaysInComments)
+{
+    std::string study = g_smallStudy;
+    study.replace(study.find("small"), 5, "a $(touch x) `touch x` 'b");
+    const std::string file = "c\ntouch x\n.yaml";
+    Write(file, study);
+    for (const std::string format : {"megatron", "nccl"})
+    {
+        const Call call = Run("export '" + file + "' --format " + format + " -o plan.sh");
+        ASSERT_EQ(call.code, 0) << call.err;
+        EXPECT_EQ(std::system(("cd '" + folder.string() + "' && bash -eu plan.sh").c_str()), 0);
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder / "x"));
+}
+
+TEST_F(ExportTest, RefusesPlansThatItCannotExport)
+{
+    const auto kept = RunJson("show small.db")["searches"][0]["ranking"].size();
+    for (const auto& [arguments, says] : std::vector<std::pair<std::string, std::string>>{
+             {"small.db --format megatrom", "say megatron"},
+             {"small.db --format x", "allowed: megatron, nccl or torchtitan"},
+             {"small.db --csv --format nccl", "beside --csv"},
+             {"small.db --csv --rank 2", "--rank requires --format"},
+             {"small.db --csv --set plan.tp=2", "--set requires --format"},
+             {"small.db --format nccl --rank " + std::to_string(kept + 1), "plans that can run"},
+             {"small.db --format nccl --rank 0", "--rank"},
+             {"small.db --format nccl --search 9", "no such search"},
+             {"none.yaml --format nccl", "none.yaml"},
+             {"study.yaml --format nccl --rank 2", "study.yaml is no database"},
+             {"study.yaml --format nccl --set plan.tp=3", "the plan cannot run: degrees: "},
+             {"study.yaml --format nccl -o study.yaml", "is what is read"},
+             {"study.yaml --format megatron --set plan.schedule=zb-h2 --set plan.sharding=zero1",
+              "Megatron-LM cannot run this plan: plan.schedule zb-h2: "},
+             {"study.yaml --format torchtitan --set plan.schedule=zb-h2 --set plan.sharding=zero1",
+              "plan.sharding zero1: it has fsdp and hsdp; plan.schedule zb-h2: "},
+             {"small.db --format megatron --set plan.schedule=zb-h2 --set plan.pp=2 --set "
+              "plan.crossing=dp --set plan.tp=4",
+              "no plan that is kept is one that it can run"}})
+    {
+        const Call call = Run("export " + arguments);
+        EXPECT_EQ(call.code, 2) << arguments;
+        EXPECT_EQ(call.out, "") << arguments;
+        EXPECT_THAT(call.err, HasSubstr(says)) << arguments;
+    }
+    // Nothing is kept that could be exported.
+    EXPECT_EQ(Run("run study.yaml --db runs.db").code, 0);
+    const Call none = Run("export runs.db --format megatron");
+    EXPECT_EQ(none.code, 2);
+    EXPECT_THAT(none.err, HasSubstr("no search is stored here"));
+}
+
+/// Where a plan is none for the software, the error says which is.
+TEST_F(ExportTest, NamesThePlanThatTheSoftwareCanRun)
+{
+    const auto ranking = RunJson("explore study.yaml --db both.db --keep 40 --top 40 --set "
+                                 "search.plan.schedule='[zb-h1, 1f1b]' --set "
+                                 "search.plan.pp='[2]'")["ranking"];
+    std::vector<size_t> runs;
+    std::vector<size_t> refused;
+    for (size_t i = 0; i < ranking.size(); i++)
+    {
+        const bool isRun = ranking[i]["label"].get<std::string>().find("1f1b") != std::string::npos;
+        (isRun ? runs : refused).push_back(i + 1);
+    }
+    ASSERT_FALSE(runs.empty());
+    ASSERT_FALSE(refused.empty());
+    for (const size_t rank : refused)
+    {
+        const Call call = Run("export both.db --format megatron --rank " + std::to_string(rank));
+        EXPECT_EQ(call.code, 2);
+        EXPECT_THAT(call.err,
+                    HasSubstr("remedy: --rank " + std::to_string(runs.front()) +
+                              " is the best plan that it can run"));
+    }
+    for (const size_t rank : runs)
+    {
+        EXPECT_EQ(Run("export both.db --format megatron --rank " + std::to_string(rank)).code, 0);
+    }
 }
 
 /// A file of before gets its columns when the same is asked for again.

@@ -41,10 +41,10 @@ AddStudyOrKept(Command command, CommonOptions& options)
         .Needs("--from");
 }
 
-void
+Option
 AddSet(Command command, CommonOptions& options)
 {
-    command
+    return command
         .Add("--set",
              options.set,
              "set a value of the study, such as cluster.cross.distance=30km; repeatable")

@@ -55,7 +55,7 @@ void AddStudy(Command command, CommonOptions& options);
 void AddStudyOrKept(Command command, CommonOptions& options);
 
 /// Adds --set.
-void AddSet(Command command, CommonOptions& options);
+Option AddSet(Command command, CommonOptions& options);
 
 /// Adds --json and --set.
 void AddSetAndJson(Command command, CommonOptions& options);

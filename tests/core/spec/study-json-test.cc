@@ -44,6 +44,8 @@ Bases()
         "events: [{kind: degradation, target: plane 1, at: 1us, factor: 0.5}]\n";
     const std::string flaps =
         "events: [{kind: flap, target: plane 1, at: 1us, down: 1us, period: 8ms}]\n";
+    const std::string shares =
+        "events: [{kind: foreign-traffic, target: 'a--b', at: 1us, load: 0.3}]\n";
     const std::string plane = "events: [{kind: plane-failure, target: plane 1, at: 1us}]\n";
     std::vector<Scenario> bases;
     for (const std::string& text : {
@@ -54,7 +56,7 @@ Bases()
              "model: gpt-oss-20b\n" + workload + g_cluster + fails +
                  "network: {transport: roce, multipath: spray-random, recovery: "
                  "selective-repeat}\n",
-             dense + workload + g_cluster + plane + "plan: {sharding: fsdp, reshard: true}\n" +
+             dense + workload + g_cluster + shares + "plan: {sharding: fsdp, reshard: true}\n" +
                  "network: {transport: infiniband}\n",
          })
     {

@@ -84,6 +84,8 @@ TEST(EventTarget, WhatBelongsToIt)
     const EventTarget plane = target(EventKind("plane-failure"), "plane 2");
     EXPECT_EQ(plane.links.size(), 18U);
     EXPECT_EQ(plane.switches.size(), 2U);
+    // Others pass a span as a whole: 4 planes of two lanes.
+    EXPECT_EQ(target(EventKind("foreign-traffic"), "c--a--b").links.size(), 8U);
     // Only links flap.
     EXPECT_EQ(target(EventKind("flap"), "plane 2").links, plane.links);
     EXPECT_TRUE(target(EventKind("flap"), "plane 2").switches.empty());
@@ -93,7 +95,12 @@ TEST(EventTarget, WhatBelongsToIt)
                                      {EventKind("switch-failure"), "d/leaf3"},
                                      {EventKind("plane-failure"), "c/spine2"},
                                      {EventKind("plane-failure"), "plane 4"},
-                                     {EventKind("flap"), "c/nic3"}})
+                                     {EventKind("flap"), "c/nic3"},
+                                     {EventKind("foreign-traffic"), "plane 2"},
+                                     {EventKind("foreign-traffic"), "c/spine2"},
+                                     {EventKind("foreign-traffic"), "c/nic3--c/leaf3"},
+                                     {EventKind("foreign-traffic"), "a--b/spine0--c/spine0"},
+                                     {EventKind("foreign-traffic"), "c--d"}})
     {
         EXPECT_THROW(target(kind, name), ConfigError) << name;
     }

@@ -30,6 +30,12 @@ EventKind::Rows()
           EventChange::Flaps,
           true,
           true,
+          true},
+         {{"foreign-traffic", "packets of others pass a span, both ways"},
+          EventChange::Shares,
+          false,
+          false,
+          false,
           true}});
     return rows;
 }
@@ -44,6 +50,7 @@ EventSpec::Fields()
     const auto ofFlap = [](const E& event) { return event.kind->change == EventChange::Flaps; };
     const auto notOfFlap = [ofFlap](const E& event) { return !ofFlap(event); };
     const auto links = [](const E& event) { return event.kind->links; };
+    const auto shares = [](const E& event) { return event.kind->change == EventChange::Shares; };
     const auto slows = [](const E& event) { return event.kind->change == EventChange::Slows; };
     const Duration latest = kLatestEvent;
     static const FieldTable<EventSpec> fields = {
@@ -58,6 +65,9 @@ EventSpec::Fields()
         Row::Number("factor", 0, 1, "the part of the rate that is left", &E::factor)
             .Required("factor: 0.5")
             .Where(slows),
+        Row::Number("load", 0, 1, "others' part of the rate that links were built with", &E::load)
+            .Required("load: 0.3")
+            .Where(shares),
         Row::Amount("down", Duration(), latest, "time down in each period", &E::down)
             .Required("down: 10ms")
             .Where(ofFlap),
@@ -89,7 +99,7 @@ EventSpec::Validate(const std::string& path) const
         {
             throw ConfigError(path + "." + field,
                               problem,
-                              field == "factor" ? "above 0 and below 1" : "",
+                              field == "factor" || field == "load" ? "above 0 and below 1" : "",
                               "");
         }
     };
@@ -123,6 +133,10 @@ EventSpec::Validate(const std::string& path) const
     if (kind->change == EventChange::Slows)
     {
         need(factor > 0 && factor < 1, "factor", NumberText(factor) + " is out of range");
+    }
+    if (kind->change == EventChange::Shares)
+    {
+        need(load > 0 && load < 1, "load", NumberText(load) + " is out of range");
     }
 }
 

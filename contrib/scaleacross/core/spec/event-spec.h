@@ -19,7 +19,8 @@ enum class EventChange : uint8_t
 {
     Fails, //!< it is down
     Slows, //!< its links have a part of their rate
-    Flaps  //!< its links go down and come back, again and again
+    Flaps, //!< its links go down and come back, again and again
+    Shares //!< its links carry others' packets too
 };
 
 /// What is known of a kind of event.
@@ -29,6 +30,7 @@ struct EventFacts : WordFacts
     bool links{false};    //!< it may hit a link, or links of a span
     bool switches{false}; //!< it may hit a switch, and so all of its links
     bool planes{false};   //!< it may hit one plane's switch at every site
+    bool spans{false};    //!< it hits a span as a whole
 
     /// What a switch holds is lost with it; else it is its links that are hit.
     bool LosesWhatSwitchesHold() const
@@ -65,6 +67,7 @@ struct EventSpec
     EventKind kind;
     std::string target;
     uint32_t lanes{0}; //!< of a span: links that are hit, spread over its planes; 0: all
+    double load{0.3};  //!< foreign traffic: part of the rate that links were built with, (0, 1)
     Duration at;
     Duration until;     //!< end; 0: none (not for a flap)
     double factor{0.5}; //!< degradation: the part of the rate that is left, (0, 1)

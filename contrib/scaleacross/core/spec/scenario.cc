@@ -121,6 +121,16 @@ Scenario::FindConflict() const
     {
         return conflict;
     }
+    const bool others = std::any_of(events.begin(), events.end(), [](const EventSpec& event) {
+        return event.kind->change == EventChange::Shares;
+    });
+    if (others && !network.classes.AreOne())
+    {
+        return ConfigError("network.classes",
+                           "which of several classes foreign traffic has, nobody says",
+                           "one class with foreign-traffic among the events",
+                           "leave classes out, or the event");
+    }
     for (const BuildingSpec& building : cluster.buildings)
     {
         if (!building.fabric.shape->detours || building.Leaves() <= 2)

@@ -234,6 +234,10 @@ TargetOf(const ClusterSpec& cluster,
                               "leave lanes out, or name a span");
         }
     }
+    if (const auto span = SpanNamed(cluster, event.target); kind.spans && span)
+    {
+        target.links = LinksOfSpan(cluster, graph, *span, 0, path);
+    }
     for (uint32_t i = 0; i < graph.links.size() && !target.switches.empty(); i++)
     {
         const auto hits = [&](uint32_t v) {
@@ -247,7 +251,12 @@ TargetOf(const ClusterSpec& cluster,
     if (target.links.empty())
     {
         std::string allowed;
-        if (kind.links && (!any || link))
+        if (kind.spans)
+        {
+            const std::string spans = KnownSpans(cluster);
+            allowed = spans.empty() ? "a span, which the cluster has none of" : "a span: " + spans;
+        }
+        else if (kind.links && (!any || link))
         {
             const std::string spans = KnownSpans(cluster);
             allowed = "a link: " + KnownLinks(cluster, graph, event.target) +

@@ -14,10 +14,13 @@ namespace scaleacross
 {
 
 /**
- * By link of the graph: what part of its rate is left while all events hold; 0 if it is down.
+ * By link of the graph: what part of its rate is left while all events hold; 0 if it is down. With
+ * degradations to factors f and foreign traffic of loads l it is prod f - sum l: others send what
+ * they do whatever became of the link.
  *
  * Throws ConfigError (where = "events.<i>") for an event that begins or ends during the run, which
- * is more than `engine` computes with, and where TargetOf() does.
+ * is more than `engine` computes with, where others leave nothing of a link, and where TargetOf()
+ * does.
  */
 std::vector<double> PartsLeft(const ClusterSpec& cluster,
                               const std::vector<EventSpec>& events,

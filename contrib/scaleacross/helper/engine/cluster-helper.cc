@@ -218,6 +218,7 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
         const Bytes buffer = leaf ? scenario.network.leafBuffer : scenario.network.spineBuffer;
         m_fabric.SetSwitchAttribute("BufferSize", UintegerValue(buffer.Count()));
     });
+    m_foreign.Build(m_fabric, scenario, m_graph, built);
     // Equal choices: what leads out of one switch by a cut, and all that leads from one site to
     // another. Not where packets on detours pass, which had no choice any more.
     const ClusterPaths paths(scenario.cluster);
@@ -271,6 +272,7 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
                     scenario.network.UsesPfc());
     }
     m_fabric.InstallRoutes();
+    m_foreign.InstallSources();
 }
 
 Rank
@@ -306,7 +308,7 @@ ClusterHelper::GetWire(uint32_t link) const
 Ptr<FabricSwitch>
 ClusterHelper::GetSwitch(uint32_t vertex) const
 {
-    return m_fabric.Switches().at(vertex - m_fabric.Nics().size());
+    return m_fabric.Switches().at(vertex - (m_graph.vertices.size() - m_fabric.Switches().size()));
 }
 
 FabricHelper&
@@ -334,7 +336,8 @@ ClusterHelper::SetFailureCallback(std::function<void(const std::string&)> callba
 int64_t
 ClusterHelper::AssignStreams(int64_t stream)
 {
-    return m_fabric.AssignStreams(stream);
+    const int64_t used = m_fabric.AssignStreams(stream);
+    return used + m_foreign.AssignStreams(stream + used);
 }
 
 double

@@ -7,6 +7,7 @@
 #include "core/program/rank-group.h"
 #include "core/spec/scenario.h"
 #include "core/topology/fabric-graph.h"
+#include "foreign-traffic.h"
 
 #include "ns3/cluster-transport.h"
 #include "ns3/fabric-helper.h"
@@ -20,7 +21,8 @@ namespace ns3
 /**
  * Builds the cluster of a scenario in ns-3: a Node per server with one NIC per GPU and an
  * NvlinkDomain, and every switch and wire of BuildFabricGraph, so that the simulated links are
- * those whose capacity the analytical engine computes with.
+ * those whose capacity the analytical engine computes with. Foreign traffic among the events has
+ * hosts of its own, behind these.
  *
  * Throws ConfigError where a switch's buffer cannot hold the headroom of its links.
  */
@@ -57,6 +59,7 @@ class ClusterHelper
     double CollisionFactor() const;
 
     FabricHelper m_fabric;
+    ForeignTraffic m_foreign;
     scaleacross::FabricGraph m_graph;
     std::vector<Ptr<Node>> m_nodes; //!< by rank
     Ptr<ClusterTransport> m_transport;

@@ -67,6 +67,8 @@ ScheduleEvents(const Scenario& scenario, ClusterHelper& cluster)
         case EventChange::Flaps:
             events->Flap(target, at, ToTime(event.down), ToTime(event.period), event.count);
             break;
+        case EventChange::Shares:
+            break; // ForeignTraffic sends it
         }
     }
     return events;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FOREIGN_TRAFFIC_H
+#define SCALEACROSS_FOREIGN_TRAFFIC_H
+
+#include "core/spec/scenario.h"
+#include "core/topology/fabric-graph.h"
+#include "helper/graph-fabric.h"
+
+#include "ns3/foreign-source.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * The foreign traffic of a scenario's events: NICs of somebody else on the switches at the ends of
+ * a span, as fast as its links, with a ForeignSource for every link and direction. From switch to
+ * switch their packets pass the links between these two and no others. Their priority is the one
+ * above that of queue pairs, so that others have what they ask for and the job the rest, as the
+ * other engines have it.
+ *
+ * Parallel links have equal parts: ports are random, so that hashing them spreads packets. Where
+ * switches hash pairs of NICs alone, there are more NICs, and for every link two of them whose
+ * packets take it.
+ */
+class ForeignTraffic
+{
+  public:
+    /// Adds the NICs to a fabric that has been built from `graph` and has no routes yet. Throws
+    /// ConfigError where routes make detours over switches with NICs, and for parallel links where
+    /// switches choose by destination.
+    void Build(FabricHelper& fabric,
+               const scaleacross::Scenario& scenario,
+               const scaleacross::FabricGraph& graph,
+               const GraphFabric& built);
+
+    /// Adds the sources, once there are routes.
+    void InstallSources();
+
+    /// Fixes the streams of all sources; returns how many are used.
+    int64_t AssignStreams(int64_t stream);
+
+  private:
+    /// The links between two switches, and the NICs on these.
+    struct Bundle
+    {
+        scaleacross::EventSpec event;
+        DataRate rate; //!< of a link
+        std::vector<Ptr<FabricWire>> wires;
+        std::vector<Ptr<RdmaNic>> nics[2]; //!< on the switches at the ends 0 and 1 of the wires
+        bool byPair{false};                //!< which link a packet takes is up to its two NICs
+    };
+
+    void AddSource(const Bundle& bundle, const Ptr<RdmaNic>& from, const Ptr<RdmaNic>& to);
+    void AddSourcesByPair(const Bundle& bundle, size_t end);
+
+    std::vector<Bundle> m_bundles;
+    std::vector<Ptr<ForeignSource>> m_sources;
+};
+
+} // namespace ns3
+
+#endif // SCALEACROSS_FOREIGN_TRAFFIC_H

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/base/errors.h"
+#include "core/io/read-study.h"
+#include "core/topology/parts-left.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// The parts of the links of a span of two lanes, in order.
+std::vector<double>
+Parts(const std::string& events)
+{
+    const Scenario scenario =
+        ParseStudy("cluster:\n  buildings: {count: 2, name: b, gpus: 8, gpu: h100}\n"
+                   "  cross: {distance: 1km, capacity: 800Gbps, lanes: 2}\nevents: " +
+                       events + "\n",
+                   "s.yaml",
+                   {},
+                   StudyScope::Network)
+            .scenario;
+    const FabricGraph graph = BuildFabricGraph(scenario.cluster);
+    const std::vector<double> all = PartsLeft(scenario.cluster, scenario.events, graph, "flow");
+    std::vector<double> parts;
+    for (size_t l = 0; l < graph.links.size(); l++)
+    {
+        if (graph.links[l].kind == LinkKind::Cross)
+        {
+            parts.push_back(all[l]);
+        }
+        else
+        {
+            EXPECT_EQ(all[l], 1);
+        }
+    }
+    return parts;
+}
+
+std::string
+Traffic(const std::string& load)
+{
+    return "{kind: foreign-traffic, target: b1--b2, at: 0s, load: " + load + "}";
+}
+
+} // namespace
+
+using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(PartsLeft, FactorsMultiplyAndLoadsAddUp)
+{
+    const std::string slow = "{kind: degradation, target: b1--b2, at: 0s, factor: 0.5}";
+    EXPECT_THAT(Parts("[]"), ElementsAre(1, 1));
+    EXPECT_THAT(Parts("[" + slow + ", " + slow + "]"), ElementsAre(0.25, 0.25));
+    EXPECT_THAT(Parts("[" + Traffic("0.25") + ", " + slow + ", " + Traffic("0.125") + "]"),
+                ElementsAre(0.125, 0.125));
+    EXPECT_THAT(Parts("[" + Traffic("0.75") + "]"), ElementsAre(0.25, 0.25));
+    // What is down has nothing that others could take.
+    EXPECT_THAT(
+        Parts("[" + Traffic("0.75") + ", {kind: link-failure, target: b1--b2, lanes: 1, at: 0s}]"),
+        ElementsAre(0, 0.25));
+}
+
+TEST(PartsLeft, OthersMayNotTakeAll)
+{
+    const std::string half = "{kind: degradation, target: b1--b2, at: 0s, factor: 0.5}";
+    for (const std::string& events : {"[" + Traffic("0.5") + ", " + half + "]",
+                                      "[" + Traffic("0.5") + ", " + Traffic("0.75") + "]"})
+    {
+        try
+        {
+            Parts(events);
+            ADD_FAILURE() << events;
+        }
+        catch (const ConfigError& error)
+        {
+            EXPECT_EQ(error.Where(), "events");
+            EXPECT_THAT(error.Problem(), HasSubstr("leaves nothing of the link b1/"));
+        }
+    }
+}
+
+TEST(PartsLeft, LoadsAreParts)
+{
+    for (const auto* load : {"0", "1", "1.5", "-0.1", "nan"})
+    {
+        EXPECT_THROW(Parts("[" + Traffic(load) + "]"), ConfigError) << load;
+    }
+    EXPECT_THROW(Parts("[{kind: foreign-traffic, target: b1--b2, at: 0s}]"), ConfigError);
+    EXPECT_THROW(Parts("[{kind: foreign-traffic, target: b1--b2, at: 0s, load: 0.5, lanes: 1}]"),
+                 ConfigError);
+}
+
+} // namespace scaleacross

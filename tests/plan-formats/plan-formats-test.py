@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""`export --format` over plans drawn from all that a study can say: what the frameworks make of its
+texts is the plan, and what they cannot make is refused or told."""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from drawn_plans import PROGRAM, Drawn, call, vocabulary
+from frameworks import Megatron, Titan, bash, option_list, order
+
+DRAWS = int(os.environ.get("SCALEACROSS_DRAWS", "400"))
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PAGE = TOP / "contrib" / "scaleacross" / "doc" / "export-plan.md"
+EXAMPLE = "examples/small-two-buildings/study.yaml"
+PROGRAMS = {"megatron": "Megatron-LM", "torchtitan": "TorchTitan"}
+ROUNDS = ("interleaved", "dorapp")
+
+
+def same_groups(ours, theirs):
+    """Whether the same GPUs are together."""
+    return len(set(zip(ours, theirs))) == len(set(ours)) == len(set(theirs))
+
+
+class PlanFormats(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        words = vocabulary()
+        cls.runs = []
+        for seed in range(DRAWS * 40):
+            drawn = Drawn(seed, words)
+            nccl = call("export", "-", "--format", "nccl", text=drawn.text())
+            if nccl.returncode == 0:
+                cls.runs.append((drawn, nccl.stdout))
+            else:
+                # Fields that exclude each other, or degrees that do not fit.
+                assert nccl.returncode == 2, (seed, nccl.stderr)
+                assert re.search("the plan cannot run|standard input:1:[0-9]+ (plan|network)",
+                                 nccl.stderr), (seed, nccl.stderr)
+            if len(cls.runs) == DRAWS:
+                break
+        assert len(cls.runs) == DRAWS, len(cls.runs)
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.path = pathlib.Path(folder.name) / "plan.sh"
+
+    def exports(self, name):
+        """Every plan that the framework can run; of the others, reasons by field."""
+        written, refused = [], {}
+        for drawn, _ in self.runs:
+            with self.subTest(seed=drawn.seed, plan=drawn.plan):
+                done = call("export", "-", "--format", name, text=drawn.text())
+                if done.returncode == 0:
+                    written.append((drawn, done.stdout))
+                    continue
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(f"--format {name}: {PROGRAMS[name]} cannot run this plan: plan.",
+                              done.stderr)
+                self.check_refusal(name, drawn, done.stderr)
+                for field in set(re.findall(r"(?:plan: |; )(plan\.\w+) ", done.stderr)):
+                    refused[field] = refused.get(field, 0) + 1
+        self.assertGreater(len(written), len(self.runs) / 10)
+        self.assertGreaterEqual(refused.keys(), {"plan.schedule", "plan.crossing"})
+        return written
+
+    def check_coverage(self, seen):
+        """Draws are many enough for what matters to occur."""
+        for what in ("experts", "other nodes", "other ranks", "chunks", "instances", "layers"):
+            self.assertGreater(seen[what], 0, what)
+
+    @staticmethod
+    def count(seen, drawn, read):
+        seen["experts"] += drawn.ep > 1
+        seen["other nodes"] += read.launches and read.gpus != sorted(read.gpus)
+        seen["other ranks"] += not read.launches
+        seen["chunks"] += drawn.chunks > 1
+        seen["instances"] += read.replicas() > 1
+        seen["layers"] += drawn.layers is not None and drawn.pp > 1
+
+    def check_refusal(self, name, drawn, text):
+        """What every framework has is not refused."""
+        if drawn.schedule == "1f1b" and drawn.chunks == 1:
+            self.assertNotIn("plan.schedule", text)
+        if drawn.ep == 1 and drawn.etp in (0, drawn.tp) and drawn.sharding != "hsdp":
+            self.assertNotIn("plan.crossing", text)
+
+    def check_told(self, drawn, part, text):
+        """Every field that the plan says has a setting or a remark."""
+        for key in drawn.said(part):
+            self.assertRegex(text, rf"{re.escape(key)}\b")
+
+    def check_groups(self, drawn, framework):
+        self.assertEqual(framework.world, drawn.ranks)
+        ours, theirs = drawn.groups(), framework.groups()
+        for family, keys in theirs.items():
+            if family in ours:
+                self.assertTrue(same_groups(ours[family], keys), family)
+        self.assertEqual(theirs["stage"], ours["stage"])
+
+    def check_layers(self, drawn, counts):
+        self.assertEqual(sum(counts), drawn.model["layers"])
+        self.assertEqual(len(counts), drawn.pp * drawn.chunks)
+        if drawn.layers is not None:
+            self.assertEqual(counts, drawn.layers)
+        elif drawn.plan["apportion"] == "even":
+            # Ends that count as a layer have one of what is dealt out, and none has two more.
+            dealt = list(counts)
+            dealt[0] += drawn.plan["embedding_as_layer"]
+            dealt[-1] += drawn.plan["loss_as_layer"]
+            self.assertLessEqual(max(dealt) - min(dealt), 1)
+            if dealt.count(max(dealt)) <= len(dealt) - 2:
+                self.assertEqual({dealt[0], dealt[-1]}, {min(dealt)})
+
+        else:
+            # Of every stage, as the program draws it.
+            done = call("schedule", "-", "--json", text=drawn.text())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            vee = drawn.schedule in ("zbv", "zbv-interleaved", "dualpipev")
+            stages = [0] * drawn.pp
+            for position, count in enumerate(counts):
+                chunk, index = divmod(position, drawn.pp)
+                stages[drawn.pp - 1 - index if vee and chunk % 2 else index] += count
+            shown = [stage["layers"] for stage in json.loads(done.stdout)["stages"]]
+            shown[0 if vee else -1] -= drawn.model.get("mtp_layers", 0)
+            self.assertEqual(stages, shown)
+
+    def check_passes(self, drawn, name, group):
+        p, v, m = drawn.pp, drawn.chunks, drawn.microbatches
+        if name == drawn.schedule and name not in ROUNDS:
+            return
+        plain = ("1f1b", *ROUNDS)
+        if drawn.schedule in plain and name in plain:
+            own = drawn.round or m // max(1, m // p)
+            self.assertEqual(order(drawn.schedule, p, v, own, m), order(name, p, v, group, m))
+        else:
+            # Orders that are made for the job may be a fixed one; two names may have one order.
+            self.assertTrue(drawn.schedule == "latency-aware" or m == 1 or
+                            {drawn.schedule, name} in ({"zbv", "zbv-interleaved"},
+                                                       {"gpipe", "breadth-first"}),
+                            (drawn.schedule, name))
+
+    def test_megatron(self):
+        _, known = option_list("megatron")
+        seen = collections.Counter()
+        for drawn, text in self.exports("megatron"):
+            with self.subTest(seed=drawn.seed, plan=drawn.plan):
+                read = Megatron(text, drawn, self.path)
+                for name, values in read.options.items():
+                    self.assertIn(name, known)
+                    if known[name]:
+                        self.assertLessEqual(set(values), set(known[name]))
+                self.check_told(drawn, "plan", text)
+                self.check_groups(drawn, read)
+                self.check_layers(drawn, read.layers())
+                self.check_passes(drawn, *read.passes())
+                self.check_megatron_batch(drawn, read)
+                self.check_megatron_sharding(drawn, read)
+                self.check_megatron_recompute(drawn, read)
+                self.count(seen, drawn, read)
+        self.check_coverage(seen)
+
+    def check_megatron_batch(self, drawn, read):
+        micro = read.number("--micro-batch-size")
+        self.assertEqual(micro, drawn.microbatch)
+        self.assertEqual(read.number("--global-batch-size"), drawn.batch)
+        _, dense, _ = read.numbering()
+        self.assertEqual(drawn.batch // (micro * dense["dp"]), drawn.microbatches)
+        self.assertEqual(read.number("--seq-length"), 512)
+
+    def check_megatron_sharding(self, drawn, read):
+        """A plan that keeps gathered parameters has them once an iteration, as ZeRO-1 and -2."""
+        strategy = read.options.get("--data-parallel-sharding-strategy", [None])[0]
+        each = drawn.plan.get("reduce", "microbatch" if drawn.plan.get("reshard") or
+                              drawn.sharding == "zero2" else "accumulated") == "microbatch"
+        whole = drawn.sharding in ("fsdp", "hsdp")
+        expected = ("optim_grads_params" if drawn.plan.get("reshard") else
+                    "optim_grads" if drawn.sharding == "zero2" or (whole and each) else None)
+        self.assertEqual(strategy, expected)
+        self.assertEqual("--use-megatron-fsdp" in read.options, expected is not None)
+        self.assertEqual("--use-distributed-optimizer" in read.options,
+                         expected is None and drawn.sharding != "ddp")
+        self.assertEqual("--overlap-param-gather" in read.options, drawn.sharding != "ddp")
+        limit = read.environment["D"]
+        if expected:
+            self.assertEqual(limit, "")
+        elif drawn.tp * drawn.cp > 1 and "--overlap-moe-expert-parallel-comm" not in read.options:
+            self.assertEqual(limit, "1")
+
+    MODULES = {"norm": "layernorm", "activation": "moe_act", "mla-up-proj": "mla_up_proj",
+               "mlp": "mlp", "moe": "moe", "shared-experts": "shared_experts"}
+    WITHOUT = {"mla-up-proj"}  # no drawn model has MLA
+
+    def check_megatron_recompute(self, drawn, read):
+        granularity = read.options.get("--recompute-granularity", [None])[0]
+        plan = {"selective": "norm+activation", "none": ""}.get(drawn.recompute, drawn.recompute)
+        if plan in ("full", "full-but-qkv", "alternate"):
+            self.assertEqual(granularity, "full")
+            block = "recompute_layers" in drawn.plan
+            self.assertEqual(read.options["--recompute-method"],
+                             ["block" if block else "uniform"])
+            self.assertEqual(read.number("--recompute-num-layers"), 1)
+            return
+        moe = "experts" in drawn.model
+        expected = {self.MODULES[word] for word in plan.split("+") if word} - {"mla_up_proj"}
+        if not moe:
+            expected -= {"moe_act", "moe"}
+        if not drawn.model.get("shared_ffn"):
+            expected -= {"shared_experts"}
+        self.assertEqual(set(read.options.get("--recompute-modules", [])), expected)
+        self.assertEqual(granularity, "selective" if expected else None)
+        self.assertEqual(read.number("--cpu-offloading-num-layers"),
+                         drawn.plan.get("offload_layers"))
+
+    def test_torchtitan(self):
+        _, known = option_list("torchtitan")
+        seen = collections.Counter()
+        for drawn, text in self.exports("torchtitan"):
+            with self.subTest(seed=drawn.seed, plan=drawn.plan):
+                read = Titan(text, drawn)
+                for table, values in read.tables.items():
+                    for name, value in values.items():
+                        self.assertIn(f"{table}.{name}", known)
+                        if known[f"{table}.{name}"]:
+                            self.assertIn(value, known[f"{table}.{name}"])
+                self.check_told(drawn, "plan", text)
+                self.check_groups(drawn, read)
+                if drawn.pp > 1:
+                    self.check_layers(drawn, read.layers())
+                    self.check_modules(drawn, read.set["module_fqns_per_model_part"])
+                self.check_passes(drawn, read.passes(),
+                                  drawn.microbatches // max(1, drawn.microbatches // drawn.pp))
+                self.check_titan_batch(drawn, read.tables["training"], read.set)
+                self.check_titan_memory(drawn, read)
+                self.count(seen, drawn, read)
+        self.check_coverage(seen)
+
+    def check_modules(self, drawn, parts):
+        names = [name for part in parts for name in part]
+        self.assertEqual(names, ["tok_embeddings", *(f"layers.{i}" for i in
+                                                     range(drawn.model["layers"])),
+                                 "norm", "output"])
+
+    def check_titan_batch(self, drawn, training, parallelism):
+        """A pipeline cuts the local batch into microbatches; else they are accumulation steps."""
+        data = (parallelism["data_parallel_replicate_degree"] *
+                parallelism["data_parallel_shard_degree"])
+        steps = training["global_batch_size"] // (training["local_batch_size"] * data)
+        micro = (parallelism["pipeline_parallel_microbatch_size"] if drawn.pp > 1
+                 else training["local_batch_size"])
+        self.assertEqual(training["global_batch_size"], drawn.batch)
+        self.assertEqual(micro, drawn.microbatch)
+        self.assertEqual(steps * training["local_batch_size"] // micro, drawn.microbatches)
+        self.assertEqual(steps, 1 if drawn.pp > 1 else drawn.microbatches)
+
+    def check_titan_memory(self, drawn, read):
+        replicas = read.replicas()
+        # Where each rank of hsdp shares with itself alone all are replicas.
+        blocks = drawn.groups().get("shard", [])
+        self.assertEqual(replicas > 0, len(set(blocks)) < len(blocks))
+        if replicas:
+            self.assertIn(drawn.sharding, ("fsdp", "hsdp"))
+            self.assertEqual(read.set["fsdp_reshard_after_forward"],
+                             "always" if drawn.plan["reshard"] else "never")
+        elif drawn.dp > 1:
+            self.assertEqual(drawn.tp * drawn.pp * drawn.cp * drawn.ep, 1)
+        checkpoint = read.tables["activation_checkpoint"]
+        few = {"norm", "activation", "selective", "alternate"}
+        expected = ("full" if "offload_layers" in drawn.plan else
+                    "none" if drawn.recompute == "none" else
+                    "selective" if set(drawn.recompute.split("+")) <= few else "full")
+        self.assertEqual(checkpoint["mode"], expected)
+        self.assertEqual(checkpoint.get("selective_ac_option"),
+                         "op" if expected == "selective" else None)
+
+    def test_nccl(self):
+        _, known = option_list("nccl")
+        seen = set()
+        for drawn, text in self.runs:
+            with self.subTest(seed=drawn.seed, network=drawn.network):
+                names = re.findall(r"^(?:export|unset) (\w+)", text, re.M)
+                self.assertEqual(len(names), len(set(names)))
+                self.assertLessEqual(set(names), known.keys())
+                # In a shell that has other values.
+                dirty = "".join(f"export {name}=other\n" for name in names)
+                values = dict(zip(names, bash("".join(
+                    f'printf "%s\\0" "${{{name}:-}}"; ' for name in names),
+                    dirty + text, self.path)))
+                self.assertNotIn("other", values.values())
+                self.check_told(drawn, "network", text)
+                self.check_network(drawn.network, drawn, values, text, known)
+                seen |= values.keys()
+        self.assertGreaterEqual(seen, {"NCCL_IB_SL", "NCCL_IB_TC", "NCCL_PROTO"})
+
+    def check_network(self, network, drawn, values, text, known):
+        widest = network.get("tiers", {}).get("cross" if drawn.buildings > 1 else "building", {})
+        qps = widest.get("qps", network.get("qps", 16))
+        balance = widest.get("balance", network.get("balance", "round-robin"))
+        self.assertEqual(int(values["NCCL_IB_QPS_PER_CONNECTION"]), min(qps, 128))
+        self.assertEqual(values["NCCL_IB_SPLIT_DATA_ON_QPS"], "1" if balance == "split" else "0")
+        segment = {"64KiB": 64, "1MiB": 1024, "64MiB": 65536}.get(network.get("segment"), 512)
+        chunk = min(segment, 2048) << 10
+        if balance != "split":
+            self.assertEqual(int(values["NCCL_P2P_NET_CHUNKSIZE"]), chunk)
+            # Of which NCCL keeps eight in a buffer, and makes them smaller if it has to.
+            self.assertGreaterEqual(int(values["NCCL_BUFFSIZE"]), 8 * chunk)
+        self.assertEqual(int(values["NCCL_IB_TIMEOUT"]), network.get("timeout_exponent", 14))
+        self.assertEqual(int(values["NCCL_IB_RETRY_CNT"]), min(7, network.get("retries", 7)))
+        self.assertEqual(values["NCCL_CROSS_NIC"], "0" if drawn.seed % 2 == 0 else "2")
+        for name in ("NCCL_ALGO", "NCCL_PROTO"):
+            for part in values.get(name, "").split(";"):
+                self.assertLessEqual(set(part.split(":")[-1].split(",")) - {""},
+                                     set(known[name]))
+        self.check_algorithm(network, values)
+        self.check_classes(network, values, text)
+
+    def check_algorithm(self, network, values):
+        collective = network.get("collective", "hierarchical")
+        if collective == "nccl":
+            word = network.get("nccl_algorithm", "auto")
+            plain = values["NCCL_ALGO"].lower().split(":")[-1]
+            self.assertEqual(plain, "" if word == "auto" else word.replace("-", ""))
+            word = network.get("nccl_protocol", "auto")
+            self.assertEqual(values["NCCL_PROTO"].lower().split(","),
+                             [""] if word == "auto" else word.split("-"))
+            self.assertEqual(values["NCCL_COLLNET_ENABLE"],
+                             str(int(network.get("nccl_collnet") == "true")))
+            self.assertEqual(values.get("NCCL_MAX_NCHANNELS"),
+                             "8" if "nccl_channels" in network else None)
+        else:
+            self.assertEqual(values["NCCL_ALGO"],
+                             {"ring": "Ring", "tree": "Ring;allreduce:Tree"}.get(collective, ""))
+            self.assertNotIn("NCCL_PROTO", values)
+
+    def check_classes(self, network, values, text):
+        """DSCP 8 c, which is 32 c in the byte of IP's header; on InfiniBand the lane."""
+        lanes = network.get("transport") == "infiniband"
+        factor, name = (1, "NCCL_IB_SL") if lanes else (32, "NCCL_IB_TC")
+        classes = network.get("classes", dict.fromkeys(("tp", "cp", "ep", "pp", "dp"), 0))
+        if len(set(classes.values())) == 1:
+            self.assertEqual(int(values[name]), factor * classes["tp"])
+        else:
+            self.assertEqual(values[name], "")
+            # A variable keeps the other of the two from following the communicator's class.
+            self.assertEqual(values["NCCL_IB_TC" if lanes else "NCCL_IB_SL"], "0")
+            told = " ".join(text.replace("#", "").split())
+            self.assertIn(", ".join(f"{comm} {factor * number}"
+                                    for comm, number in classes.items()), told)
+
+    def test_page(self):
+        """The page has what the program writes for the example, and says which lists it knows."""
+        page = PAGE.read_text(encoding="ascii")
+        shown = "\n".join(line.removeprefix("    ") for line in page.splitlines()
+                          if line.startswith("    ") or not line)
+        for name in ("megatron", "torchtitan", "nccl"):
+            done = subprocess.run([PROGRAM, "export", EXAMPLE, "--format", name], cwd=TOP,
+                                  check=True, capture_output=True, text=True)
+            self.assertIn(done.stdout.strip(), shown)
+            (version, commit, date), _ = option_list(name)
+            self.assertIn(f"For {version} ({commit[:9]}, {date}): ", done.stdout)
+            self.assertIn(f"| {version.replace(' ', ' | ')}, {date}", page)
+
+
+if __name__ == "__main__":
+    unittest.main()
