@@ -73,6 +73,7 @@ struct BaselineAnswer
 struct Answer
 {
     std::string database;
+    int64_t id{0};     //!< of the search in it
     uint64_t plans{0}; //!< combinations of the space
     Goals goals;
     SearchResult search;
@@ -120,6 +121,9 @@ std::string AnswerText(const Study& study,
                        const Answer& answer,
                        size_t top);
 Json AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top);
+
+/// {"layers": of every stage, "of_buildings": {name: stages}}; null of a plan that is not laid out.
+Json StagesJson(const Scenario& scenario);
 
 /// What a shard has done, and what comes next.
 std::string ShardText(const Study& study,

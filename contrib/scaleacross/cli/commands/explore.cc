@@ -8,6 +8,7 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/explore/model-error.h"
+#include "core/store/search-store.h"
 
 #include <algorithm>
 #include <iostream>
@@ -128,6 +129,10 @@ ExploreWith(const ExploreOptions& options,
     const Answer answer = ExploreStudy(study, space, options, database, stop);
     const auto checks = Check(study, space, options, answer, database, stop);
     const auto robust = Robust(study, space, options, answer, database, stop);
+    if (robust)
+    {
+        StoreRobust(database, answer.id, RobustJson(study, space, *robust, options.top).dump());
+    }
     if (options.common.json)
     {
         Json json = AnswerJson(study, space, answer, options.top);
