@@ -194,7 +194,7 @@ ExploreStudy(const Study& study,
     search.stop = &stop;
     SearchOptions own = search;
     own.stop = &timer.Flag();
-    ProgressLine line("explore");
+    ProgressLine line("explore" + (options.turn.empty() ? "" : " " + options.turn));
     own.progress = [&line](const Progress& progress) { line.Show(progress); };
 
     const auto method = MethodOf(options);

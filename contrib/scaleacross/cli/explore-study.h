@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_EXPLORE_STUDY_H
 #define SCALEACROSS_EXPLORE_STUDY_H
 
+#include "cli/rows-file.h"
 #include "cli/show/report-json.h"
 #include "cli/workers/worker-engine.h"
 #include "core/explore/conclusion.h"
@@ -36,6 +37,8 @@ struct ExploreOptions
     bool robust{false};              //!< compare plans by what the study leaves uncertain too
     std::vector<std::string> sweeps; //!< KEY=V1,V2,...
     std::optional<Shard> shard;      //!< only this part of the search, without a conclusion
+    std::string turn;                //!< of several searches which, "2 of 7"; empty: the only one
+    RowsFile csv;
 };
 
 /// Adds STUDY and all options that say what is searched. Whoever has others search for it

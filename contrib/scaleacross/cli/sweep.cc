@@ -257,6 +257,7 @@ ExploreAll(const ExploreOptions& options,
     {
         ExploreOptions own = options;
         own.common = steps[i].common;
+        own.turn = fmt::format("{} of {}", i + 1, steps.size());
         const Answer answer = ExploreStudy(steps[i].study, spaces[i], own, database, stop);
         if (answer.search.interrupted)
         {
@@ -296,6 +297,7 @@ SweepOne(const ExploreOptions& options,
                                      printer.Add(step, space, answer);
                                  });
     std::cout << (options.common.json ? printer.ToJson().dump(2) + "\n" : printer.Text());
+    options.csv.Write([&printer] { return printer.ToJson().at("values"); }, options.common.study);
     return done ? Exit::Done : Interrupt();
 }
 
@@ -316,6 +318,7 @@ SweepGrid(const ExploreOptions& options,
                                      map.Add(step.values, step.study, space, answer);
                                  });
     std::cout << (options.common.json ? map.ToJson().dump(2) + "\n" : map.Text());
+    options.csv.Write([&map] { return map.ToJson().at("points"); }, options.common.study);
     return done ? Exit::Done : Interrupt();
 }
 
@@ -418,6 +421,7 @@ Sweep(const ExploreOptions& options)
     {
         spaces.emplace_back(step.study);
     }
+    options.csv.Expect(options.common.study, DatabasePathOf(options.common, steps.front().study));
     return WithDatabase(options.common, steps.front().study, [&](Database& database) {
         return axes.size() == 1 ? SweepOne(options, axes, steps, spaces, database)
                                 : SweepGrid(options, axes, steps, spaces, database);

@@ -147,6 +147,8 @@ ExploreWith(const ExploreOptions& options,
                   << (robust ? "\n" + RobustText(study, space, *robust, options.top) : "")
                   << "\nStored in " << database.Path() << ".\n";
     }
+    options.csv.Write([&] { return AnswerJson(study, space, answer, options.top).at("ranking"); },
+                      options.common.study);
     if (stop)
     {
         std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
@@ -194,6 +196,7 @@ Explore(ExploreOptions options, const std::string& shard)
     const Study study = StudyOf(options.common);
     const SearchSpace space(study);
     ExpectExplorable(options, study);
+    options.csv.Expect(options.common.study, DatabasePathOf(options.common, study));
     if (!shard.empty())
     {
         options.shard = ShardOf(shard);
@@ -231,6 +234,7 @@ AddExplore(CommandLine& program)
     command.Flag("--json", options->common.json, "print JSON instead of tables");
     AddDatabase(command, options->common);
     AddJobs(command, options->common);
+    options->csv.AddTo(command, "plan of the ranking, or value of a sweep");
     command
         .Add("--sweep",
              options->sweeps,
@@ -256,6 +260,7 @@ AddExplore(CommandLine& program)
         .Excludes("--verify")
         .Excludes("--robust")
         .Excludes("--stop-after")
+        .Excludes("--csv")
         .Excludes("--top");
     command.Does([options, shard, command] {
         return command.IsGiven("--sweep") ? Sweep(*options) : Explore(*options, *shard);

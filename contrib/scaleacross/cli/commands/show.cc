@@ -416,6 +416,17 @@ Exit
 ShowSearches(const ShowOptions& options, Database& database)
 {
     const auto searches = ListSearches(database);
+    const bool known = std::any_of(searches.begin(), searches.end(), [&](const auto& search) {
+        return search.id == options.search;
+    });
+    if (options.search != 0 && !known)
+    {
+        throw ConfigError("--search " + std::to_string(options.search),
+                          "the database has no such search",
+                          searches.empty() ? "none: no search is stored here"
+                                           : "a number that `show` lists",
+                          "");
+    }
     if (options.common.json)
     {
         std::cout << DatabaseJson(database, searches, options.top, options.search).dump(2) << "\n";
@@ -430,13 +441,6 @@ ShowSearches(const ShowOptions& options, Database& database)
     for (const auto& search : searches)
     {
         chosen = search.id == options.search ? &search : chosen;
-    }
-    if (options.search != 0 && chosen->id != options.search)
-    {
-        throw ConfigError("--search " + std::to_string(options.search),
-                          "the database has no such search",
-                          "a number that `show` lists",
-                          "");
     }
     if (searches.size() > 1)
     {
