@@ -5,6 +5,7 @@
 import argparse
 import csv
 import itertools
+import os
 import pathlib
 import sys
 
@@ -86,8 +87,11 @@ def main():
                 print(f"{path.stem:24} {label or 'all':16} {len(values):8} messages  slowdown "
                       f"{percentile(values, 50):8.3f} median  {percentile(values, 99):8.3f} p99  "
                       f"{values[-1]:8.3f} worst")
+        sys.stdout.flush()  # where a full disk can be told of
     except (InputError, OSError) as error:
         print(f"fct.py: error: {error}", file=sys.stderr)
+        # What standard output did not take, Python would try to write once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     return 0
 

@@ -181,6 +181,8 @@ def prepare(matplotlib):
 
 def save(figure, path):
     """Writes the same bytes for the same figure: no dates, no versions."""
+    if path.suffix not in (".svg", ".png"):  # else matplotlib writes to a name of its own
+        raise InputError(f"{path}: the name has to end in .svg or .png")
     metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
     try:
         figure.savefig(path, dpi=160, metadata=metadata)

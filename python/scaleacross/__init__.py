@@ -9,7 +9,8 @@
 """
 
 from scaleacross.database import Frames, InputError, read
-from scaleacross.program import ProgramError, Result, compare, explore, find_program, run
+from scaleacross.program import (ProgramError, Result, collective, compare, explore, export,
+                                 find_program, run, write_report)
 
-__all__ = ["Frames", "InputError", "ProgramError", "Result", "compare", "explore", "find_program",
-           "read", "run"]
+__all__ = ["Frames", "InputError", "ProgramError", "Result", "collective", "compare", "explore",
+           "export", "find_program", "read", "run", "write_report"]

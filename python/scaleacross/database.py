@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 import pandas
 
 APPLICATION_ID = 0x53434C41  # "SCLA"
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 CLASSES = ["tp", "ep", "cp", "pp", "dp"]  # of communication, in the order in which they are drawn
 
 RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s, run.mfu,
@@ -142,6 +142,15 @@ def class_times(connection: sqlite3.Connection, run_ids: Iterable[int]) -> panda
     return table.reindex(index=wanted, columns=CLASSES).fillna(0.0)
 
 
+def sweeps(connection: sqlite3.Connection) -> pandas.DataFrame:
+    """A row per point of every sweep, in the order of its values; axes is JSON, as the page on the
+    database has it."""
+    return pandas.read_sql_query(
+        """SELECT sweep_id, study, axes, position, search_id, updated_at
+           FROM sweep JOIN sweep_point ON sweep_id = sweep.id ORDER BY sweep_id, position""",
+        connection)
+
+
 def rejections(connection: sqlite3.Connection, search_id: int) -> pandas.DataFrame:
     """What a search did not rank: outcome, reason, count and the first example, most first."""
     return pandas.read_sql_query(
@@ -196,6 +205,7 @@ class Frames:
     classes: pandas.DataFrame
     memory: pandas.DataFrame
     links: pandas.DataFrame
+    sweeps: pandas.DataFrame
 
 
 def read(path: str | os.PathLike[str]) -> Frames:
@@ -214,4 +224,4 @@ def read(path: str | os.PathLike[str]) -> Frames:
 
         return Frames(found, of_all(ranked_plans), of_all(baselines), of_all(rejections),
                       runs(connection), classes(connection), memory(connection),
-                      links(connection))
+                      links(connection), sweeps(connection))

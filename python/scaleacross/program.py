@@ -2,17 +2,24 @@
 """Calls the program, and gives what it prints.
 
 Studies are paths or dicts with the keys of a study file. Options are those of the command line:
-`keep=5` is `--keep 5`, `retry_failed=True` is `--retry-failed`, `set={"plan.tp": 4}` is
-`--set plan.tp=4`, and `sweep={"cluster.cross.distance": ["1km", "30km"]}` is
-`--sweep cluster.cross.distance=1km,30km`.
+`keep=5` is `--keep 5`, `b="1M"` is `-b 1M`, `retry_failed=True` is `--retry-failed`,
+`set={"plan.tp": 4}` is `--set plan.tp=4`, and `sweep={"cluster.cross.distance": ["1km", "30km"]}`
+is `--sweep cluster.cross.distance=1km,30km`.
+
+Values are those of JSON, and what stands for one of them: numbers of numpy, paths, and tuples,
+ranges, arrays and columns of a frame for lists. A text is a text, whatever characters it has. Sets
+are refused, since the order of a search's values decides ties.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
+import math
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -20,6 +27,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas
+
+from scaleacross.database import InputError
 
 Study = Mapping[str, Any] | str | os.PathLike[str]
 
@@ -61,8 +70,9 @@ class Result(Mapping[str, Any]):
 
     @property
     def frame(self) -> pandas.DataFrame:
-        """A row per plan (explore), case (compare) or point (of a sweep); of a run, one row.
-        Columns are keys, those inside others joined by dots."""
+        """A row per plan (explore; of a shard those that it keeps), case (compare), size
+        (collective) or point (of a sweep); of a run, one row. Columns are keys, those inside others
+        joined by dots."""
         rows = next((self[key] for key in ROWS if key in self), [self._document])
         return pandas.json_normalize([dict(row) for row in rows])
 
@@ -86,29 +96,88 @@ def find_program() -> pathlib.Path:
     return pathlib.Path(found)
 
 
-def _value(value: Any) -> str:
+def _plain(value: Any, where: str) -> Any:
+    """The same of JSON's own types; InputError, which says where, for what is none of them."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InputError(f"{where} is {value}; allowed are finite numbers")
+        return value
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise InputError(f"{where} has the key {key!r}; keys of a study are texts")
+        return {key: _plain(one, f"{where}[{key!r}]") for key, one in value.items()}
+    if isinstance(value, (set, frozenset)):
+        raise InputError(f"{where} is a {type(value).__name__}, which has no order; give a list, such "
+                         "as sorted(...) makes of it")
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(one, f"{where}[{n}]") for n, one in enumerate(value)]
+    # Arrays and scalars of numpy, and columns of frames, without asking for these packages.
+    plainer = getattr(value, "tolist", None)
+    if plainer is not None and not isinstance(value, type):
+        return _plain(plainer(), where)
+    raise InputError(f"{where} is of type {type(value).__name__}; allowed are texts, numbers, True, "
+                     "False, None, lists and dicts of these, paths, and arrays and numbers of numpy")
+
+
+# Texts that YAML reads as anything else: they begin with one of its signs, or have one inside.
+RESERVED = re.compile(r"""[\s\[\]{}&*!|>'"%@`#,]|[-?:](\s|$)|---|\.\.\.|~$|=$|<<$|(null|Null|NULL)$|$""")
+INSIDE = re.compile(r"[\x00-\x1f\x7f\x85\xa0\u2028\u2029\ufeff]|:(\s|$)|\s#|\s$")
+
+
+def _json(value: Any) -> str:
+    """On one line, which YAML reads as the same: its escapes know no surrogate pairs, so that
+    characters stand as they are, but for those that it takes for the end of a line."""
+    return re.sub("[\x7f-\xa0\u2028\u2029\ufeff]", lambda found: f"\\u{ord(found[0]):04x}",
+                  json.dumps(value, ensure_ascii=False))
+
+
+def _value(value: Any, where: str) -> str:
     """As a study file has it: JSON is YAML, too."""
+    value = _plain(value, where)
+    if isinstance(value, str) and not RESERVED.match(value) and not INSIDE.search(value):
+        return value
+    return _json(value)
+
+
+def _word(value: Any, where: str) -> str:
+    """As an option takes it, which reads no YAML."""
+    value = _plain(value, where)
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def _swept(value: Any, where: str) -> str:
+    text = _value(value, where)
+    if "," in text:
+        raise InputError(f"{where} is {text}; a value of a sweep has no comma")
+    return text
+
+
 def words_of(options: Mapping[str, Any]) -> list[str]:
-    """The options as words of a command line."""
+    """The options as words of a command line; InputError for values that none can have."""
     words = []
     for name, value in options.items():
-        option = "--" + name.replace("_", "-")
+        option = ("--" if len(name) > 1 else "-") + name.replace("_", "-")
         if value is None or value is False:
             continue
         if value is True:
             words += [option]
         elif isinstance(value, Mapping):
             for key, one in value.items():
-                swept = name == "sweep" and isinstance(one, (list, tuple))
-                text = ",".join(map(_value, one)) if swept else _value(one)
+                where = f"{name}[{key!r}]"
+                many = not isinstance(one, (str, os.PathLike)) and isinstance(_plain(one, where), list)
+                text = (",".join(_swept(each, where) for each in _plain(one, where))
+                        if name == "sweep" and many else _value(one, where))
                 words += [option, f"{key}={text}"]
-        elif isinstance(value, (list, tuple)):
-            words += [option, *map(_value, value)]
+        elif not isinstance(value, (str, os.PathLike)) and isinstance(_plain(value, name), list):
+            for one in _plain(value, name):
+                words += [option, _word(one, name)]
         else:
-            words += [option, os.fspath(value) if isinstance(value, os.PathLike) else _value(value)]
+            words += [option, _word(value, name)]
     return words
 
 
@@ -127,18 +196,26 @@ def call(command: str, *words: str | os.PathLike[str]) -> str:
     raise ProgramError(text or f"{command} ended with {ended.returncode}", ended.returncode, result)
 
 
-def _ask(command: str, study: Study, options: Mapping[str, Any], db: Any = None) -> Result:
+def _ask(command: str, study: Study | None, options: Mapping[str, Any], db: Any = None,
+         stores: bool = True) -> Result:
     """A result; without a database of the caller it is stored in none that stays."""
     with tempfile.TemporaryDirectory(prefix="scaleacross-") as folder:
+        path = None
         if isinstance(study, Mapping):
             path = pathlib.Path(folder) / "study.json"
-            path.write_text(json.dumps(study))
-        else:
+            path.write_text(_json(_plain(study, "study")), encoding="utf-8")
+        elif study is not None:
             path = pathlib.Path(study)
-        stored = db if db is not None else pathlib.Path(folder) / "results.db"
-        words = words_of({**options, "db": stored})
+        stored = pathlib.Path(folder) / "results.db" if db is None and stores else db
         # Options of several words would take the study for one of theirs.
-        return Result(json.loads(call(command, path, "--json", *words)))
+        printed = call(command, *([] if path is None else [path]), "--json",
+                       *words_of({**options, "db": stored}))
+        try:
+            document = json.loads(printed)
+            return Result({"rows": document} if isinstance(document, list) else document)
+        except ValueError as error:
+            raise ProgramError(f"{command} has printed no JSON: {printed.strip()[:200] or 'nothing'}",
+                               0) from error
 
 
 def run(study: Study, *, engine: str = "analytical", db: str | os.PathLike[str] | None = None,
@@ -154,5 +231,28 @@ def explore(study: Study, *, db: str | os.PathLike[str] | None = None, **options
 
 def compare(study: Study, *, engines: list[str] | None = None,
             db: str | os.PathLike[str] | None = None, **options: Any) -> Result:
-    """Runs plans of a study on several engines, the most exact one last."""
+    """Runs plans of a study on several engines, the most exact one last. `engine=` names one more,
+    or a list of more, which stand in front of these: models of yours, whose names may have commas.
+    """
     return _ask("compare", study, {"engines": engines, **options}, db)
+
+
+def collective(study: Study | None = None, *, db: str | os.PathLike[str] | None = None,
+               **options: Any) -> Result:
+    """Times a collective at growing sizes on the cluster of a study, or of `machine=` and `nodes=`;
+    stored where `db` names a database."""
+    return _ask("collective", study, options, db, stores=False)
+
+
+def export(db: str | os.PathLike[str], *, search: int | None = None) -> pandas.DataFrame:
+    """The plans that a search keeps with spans and figures, by rank: what `export --csv` writes.
+    search is its number as `show` lists it; left out it is the one last worked on."""
+    return pandas.read_csv(io.StringIO(call("export", db, "--csv", *words_of({"search": search}))))
+
+
+def write_report(db: str | os.PathLike[str], output: str | os.PathLike[str] = "report.html", *,
+                 search: int | None = None, top: int = 10) -> pathlib.Path:
+    """Writes the page of a search, which `./scaleacross report` writes, and gives its path; needs
+    jinja2. InputError or OSError where there is nothing to write, or no place for it."""
+    from scaleacross.report.page import write_page
+    return write_page(db, output, search, top)

@@ -361,6 +361,9 @@ TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
         "ALTER TABLE scenario DROP COLUMN oversubscription; DROP TABLE collective_run; "
         "DROP TABLE network; DROP TABLE run_correction; DROP TABLE run_correction_note; "
         "DROP TABLE run_fast_forward; ALTER TABLE scenario DROP COLUMN study; "
+        "DROP TABLE sweep_point; DROP TABLE sweep; ALTER TABLE search DROP COLUMN topics; "
+        "ALTER TABLE search DROP COLUMN placement_probability; "
+        "ALTER TABLE search DROP COLUMN robust; "
         "PRAGMA user_version = 9");
     EXPECT_THAT(Run("export small.db --csv").err, HasSubstr("has the older schema 9"));
     EXPECT_EQ(Run("run study.yaml --set cluster.cross.distance=30km").code, 0);

@@ -229,6 +229,31 @@ TEST_F(Commands, ShowResolvesAStudy)
     EXPECT_THAT(Files(), ElementsAre("study.yaml"));
 }
 
+/// By one name in all places: those of the study, which its events have too.
+TEST_F(Commands, ShowCallsSitesAsTheStudyDoes)
+{
+    std::string study = g_smallStudy;
+    const std::string cluster = "  buildings: {count: 2, gpus: 8, gpus_per_node: 4, gpu: h100, "
+                                "fabric: {rails: true, spines: 2}}\n"
+                                "  cross: {distance: 10km, oversubscription: 4}\n";
+    study.replace(
+        study.find(cluster),
+        cluster.size(),
+        "  buildings:\n    - {name: east, gpus: 8, gpus_per_node: 4, gpu: h100}\n"
+        "    - {name: west, gpus: 8, gpus_per_node: 4, gpu: h100}\n  hubs: [fairbanks]\n"
+        "  links:\n    - {between: [east, fairbanks], distance: 10km, capacity: 800Gbps}\n"
+        "    - {between: [west, fairbanks], distance: 10km, capacity: 800Gbps}\n");
+    Write("hub.yaml",
+          study + "events: [{kind: switch-failure, target: fairbanks/agg0, at: 1ms}]\n");
+    const std::string said = RunJson("show hub.yaml").at("scenario").dump();
+    for (const char* name : {"east", "west", "fairbanks", "fairbanks/agg0"})
+    {
+        EXPECT_THAT(said, HasSubstr(std::string("\"") + name + "\""));
+    }
+    EXPECT_THAT(said, Not(HasSubstr("building1")));
+    EXPECT_THAT(said, Not(HasSubstr("hub1")));
+}
+
 /// 16 NICs, 2 x 4 leaves and 2 x 2 spines; 16 + 2 x 4 x 2 + 2 links. The span: 8 x 400 / 4 Gb/s.
 TEST_F(Commands, ShowDrawsTheFabricOfAStudy)
 {

@@ -113,7 +113,7 @@ TEST_F(SlurmTest, TakesWhatExploreTakes)
 {
     Write("study.yaml", g_smallStudy);
     auto expected = OptionsOf(Run("explore --help").out);
-    for (const char* own : {"--jobs", "--shard", "--sweep", "--stop-after", "--json"})
+    for (const char* own : {"--jobs", "--shard", "--sweep", "--stop-after", "--json", "--csv"})
     {
         EXPECT_EQ(expected.erase(own), 1U) << own;
     }

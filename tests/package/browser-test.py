@@ -51,6 +51,20 @@ def browser_in(folder):
                             service=Service(shutil.which("chromedriver"), env=home))
 
 
+def mesh_of(count):
+    """Buildings with long names, each joined to all others."""
+    names = [f"campus-{n:02d}-{'north' if n % 2 else 'south'}-hall" for n in range(count)]
+    return {
+        "study": "mesh", "model": {"name": "tiny", "layers": 4, "hidden": 1024, "heads": 16,
+                                   "head_dim": 64, "dense_ffn": 4096, "vocabulary": 8192},
+        "workload": {"sequence": 1024, "global_batch": 8 * count},
+        "cluster": {"buildings": [{"name": name, "gpus": 8, "gpu": "h100"} for name in names],
+                    "links": [{"between": [a, b], "distance": f"{10 + n}km", "capacity": "400Gbps"}
+                              for n, a in enumerate(names) for b in names[n + 1:]]},
+        "plan": {"tp": 8, "sharding": "ddp"}, "search": {"plan": {"tp": [4, 8]}}, "baselines": [],
+        "engines": ["analytical"]}
+
+
 class Browser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -70,6 +84,11 @@ class Browser(unittest.TestCase):
         db = cls.folder / "run.db"
         scaleacross.run(STUDY, db=db)
         cls.pages["run"] = cls.write(db)
+        cls.pages["categories"] = cls.page_of("categories", pareto="time,memory", sweep={
+            "cluster.buildings.gpu": ["h100", "b200"]})
+        mesh = cls.folder / "mesh.db"
+        scaleacross.explore(mesh_of(32), db=mesh)
+        cls.pages["mesh"] = cls.write(mesh)
 
     @classmethod
     def page_of(cls, name, **options):
@@ -148,7 +167,7 @@ class Browser(unittest.TestCase):
                     self.assertTrue(self.ask(
                         "[...document.images].every(image => image.naturalWidth > 0)"))
                     charts = self.browser.find_elements(By.CSS_SELECTOR, ".chart")
-                    self.assertEqual(len(charts), {"run": 3}.get(name, 4))
+                    self.assertEqual(len(charts), {"run": 3, "mesh": 3, "categories": 5}.get(name, 4))
                     for chart in charts:
                         drawn, inside = self.ask(
                             "[arguments[0].querySelectorAll('.parts > path').length, "
@@ -156,6 +175,28 @@ class Browser(unittest.TestCase):
                         self.assertGreater(drawn, 0)
                         self.assertLessEqual(inside, width)
                     self.check_quiet()
+
+    def test_fabrics_can_be_read_on_a_phone(self):
+        """They scroll at their own size, whose letters are 11.5 pixels."""
+        for name in ("sweep", "mesh"):
+            self.look(self.pages[name], 400, "light")
+            shown, own = self.ask("(image => [image.getBoundingClientRect().width, "
+                                  "image.naturalWidth])(document.images[0])")
+            self.assertGreaterEqual(shown, own, name)
+            self.assertLess(own, 3000, name)
+        # 32 x 31 distances, not 496 lines; sites that are alike are drawn once.
+        drawing = self.ask("atob(document.images[0].src.split(',')[1])")
+        self.assertEqual(drawing.count(" km</text>"), 32 * 31)
+        self.assertEqual(drawing.count('class="frame"'), 1)
+        self.check_quiet()
+
+    def test_the_best_plans_stand_on_a_wide_screen(self):
+        """All columns at once, that of the front among them."""
+        for name in ("sweep", "categories"):
+            self.look(self.pages[name], 1600, "light")
+            all_of, seen = self.ask("(place => [place.scrollWidth, place.clientWidth])"
+                                    "(document.getElementById('table-plans').parentElement)")
+            self.assertLessEqual(all_of, seen, name)
 
     def test_answer_is_the_databases(self):
         with contextlib.closing(sqlite3.connect(self.folder / "sweep.db")) as connection:

@@ -103,7 +103,96 @@ class Asking(InAFolder):
             ["--set", "plan.tp=4", "--set", "plan.async_tp=true", "--set",
              'engines=["flow", "packet"]', "--set", "plan.crossing=pp", "--sweep",
              "cluster.cross.loss=0,1e-05", "--keep", "5", "--retry-failed", "--engines", "flow",
-             "packet", "--db", "a b.db"])
+             "--engines", "packet", "--db", "a b.db"])
+
+
+    def test_values_of_numpy_and_pandas(self):
+        numpy = __import__("numpy")
+        pandas = __import__("pandas")
+        study = {**TINY, "workload": {"sequence": numpy.int64(1024), "global_batch": numpy.int32(16)},
+                 "search": {"plan": {"tp": numpy.array([4, 8]), "pp": pandas.Series([1, 2]),
+                                     "crossing": ("dp", "pp")}},
+                 "plan": {"sharding": "ddp", "async_tp": numpy.bool_(True)}}
+        plain = {**study, "workload": TINY["workload"], "plan": {"sharding": "ddp", "async_tp": True},
+                 "search": {"plan": {"tp": [4, 8], "pp": [1, 2], "crossing": ["dp", "pp"]}}}
+        self.assertEqual(list(scaleacross.explore(study).frame["label"]),
+                         list(scaleacross.explore(plain).frame["label"]))
+        self.assertEqual(program.words_of({
+            "set": {"plan.tp": numpy.int64(4)}, "keep": numpy.int64(5),
+            "sweep": {"cluster.cross.loss": numpy.array([0.0, 0.5])}}),
+            ["--set", "plan.tp=4", "--keep", "5", "--sweep", "cluster.cross.loss=0.0,0.5"])
+
+    def test_what_no_study_has_says_where_it_stands(self):
+        for study, says in (
+                ({**TINY, "search": {"plan": {"tp": {4, 8}}}},
+                 r"study\['search'\]\['plan'\]\['tp'\] is a set, which has no order; give a list"),
+                ({**TINY, "seed": object()}, r"study\['seed'\] is of type object"),
+                ({**TINY, 1: 2}, "study has the key 1; keys of a study are texts"),
+                ({**TINY, "x": [1, float("nan")]}, r"study\['x'\]\[1\] is nan; .* finite")):
+            with self.assertRaisesRegex(scaleacross.InputError, says):
+                scaleacross.run(study)
+        with self.assertRaisesRegex(scaleacross.InputError, "set.'plan.tp'. is a set"):
+            scaleacross.run(TINY, set={"plan.tp": {4}})
+        with self.assertRaisesRegex(scaleacross.InputError, "a value of a sweep has no comma"):
+            scaleacross.explore(TINY, sweep={"study": ["a,b", "c"]})
+        self.assertEqual(self.left(), [])
+
+    def test_texts_are_texts_whatever_their_characters(self):
+        for n, name in enumerate(("a: b", "# c", "{d}", "[e]", "'f", '"g"', "h # i", "*j", "&k", "!l",
+                                  "|", "- m", "%n", "@o", "null", "~", " p ", "é \U0001f600",
+                                  "s:", "back\\slash", "\x85", "---")):
+            with self.subTest(name=name):
+                scaleacross.explore(TINY, db=f"{n}.db", set={"study": name}, keep=1)
+                scaleacross.explore({**TINY, "study": name}, db=f"{n}-file.db", keep=1)
+                for db in (f"{n}.db", f"{n}-file.db"):
+                    self.assertEqual(list(scaleacross.read(db).searches["study"]), [name])
+
+    def test_compare_takes_engines_by_either_name(self):
+        for more in ("analytical", ["analytical"], ["analytical", "flow:sampled"]):
+            rows = scaleacross.compare(TINY, engine=more, engines=["flow"], top=1)
+            names = [more] if isinstance(more, str) else more
+            self.assertEqual(sorted(set(rows.frame["engine"]) if "engine" in rows.frame else
+                                    {name for row in rows["rows"] for name in row["engines"]}),
+                             sorted([*names, "flow"]))
+
+    def test_no_json_is_an_error_of_the_program(self):
+        silent = self.folder / "silent"
+        silent.write_text("#!/bin/sh\necho hello\n")
+        silent.chmod(0o755)
+        with mock.patch.dict(os.environ, {"SCALEACROSS_PROGRAM": str(silent)}):
+            with self.assertRaisesRegex(scaleacross.ProgramError, "run has printed no JSON: hello"):
+                scaleacross.run(TINY)
+
+    def test_a_shard_has_its_plans(self):
+        shard = scaleacross.explore(TINY, shard="1/1", db="x.db")
+        whole = scaleacross.explore(TINY)
+        self.assertEqual(list(shard.frame["label"]), list(whole.frame["label"]))
+        self.assertEqual(list(shard.frame["iteration_time_s"]), list(whole.frame["iteration_time_s"]))
+
+    def test_collectives_are_a_row_per_size(self):
+        rows = scaleacross.collective(TINY, op="all_reduce", b="1M", e="4M", f=2).frame
+        self.assertEqual(list(rows["bytes"]), [1 << 20, 1 << 21, 1 << 22])
+        of_machine = scaleacross.collective(machine="dgx-h100", nodes=2, b="1M", e="1M")
+        self.assertEqual(len(of_machine.frame), 1)
+        self.assertEqual(self.left(), [])
+        scaleacross.collective(TINY, b="1M", e="1M", db="kept.db")
+        self.assertEqual(self.left(), ["kept.db"])
+
+    def test_export_is_the_table_of_a_search(self):
+        answer = scaleacross.explore(TINY, db="x.db")
+        table = scaleacross.export("x.db")
+        self.assertEqual(list(table["label"]), list(answer.frame["label"]))
+        self.assertEqual(list(scaleacross.export("x.db", search=1)["rank"]), list(table["rank"]))
+        with self.assertRaisesRegex(scaleacross.ProgramError, "no such search"):
+            scaleacross.export("x.db", search=7)
+
+    def test_write_report_is_the_page(self):
+        scaleacross.explore(TINY, db="x.db")
+        self.assertEqual(scaleacross.write_report("x.db", "page.html"), pathlib.Path("page.html"))
+        self.assertTrue(pathlib.Path("page.html").read_text().startswith("<!DOCTYPE html>"))
+        with self.assertRaisesRegex(scaleacross.InputError, "is the database itself"):
+            scaleacross.write_report("x.db", "x.db")
+        self.assertEqual(self.left(), ["page.html", "x.db"])
 
 
 class Finding(InAFolder):

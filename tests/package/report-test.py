@@ -26,8 +26,7 @@ sys.path.insert(0, str(TOP / "python"))
 import scaleacross  # noqa: E402
 from scaleacross.report import __main__ as report  # noqa: E402
 from scaleacross.report import words  # noqa: E402
-from scaleacross.report.source import changes_of  # noqa: E402
-from scaleacross.report.sweep import order_of  # noqa: E402
+from scaleacross.report.source import changes_of, numbers_of  # noqa: E402
 
 ANALYTICAL = {"engines": ["analytical"]}
 MARKUP = "</script><img src=x onerror=alert(1)> & \"q\" 'x' {{ 7 * 7 }}"
@@ -182,10 +181,6 @@ class Pages(unittest.TestCase):
                                       "by flow"})
         exposed = dict(self.stored(f"SELECT class, exposed_s FROM run_class WHERE run_id = {best}"))
         self.assertEqual(float(times["1"]["dp_s"]), exposed["dp"])
-        ((scenario,),) = self.stored("SELECT text FROM scenario JOIN search "
-                                     "ON scenario.id = scenario_id")
-        self.assertEqual(base64.b64decode(page.links["scenario.json"].split(",")[1]).decode(),
-                         scenario)
 
     def test_where_it_comes_from(self):
         facts = dict(self.page(self.db).tables["provenance"][1:])
@@ -245,6 +240,157 @@ class Pages(unittest.TestCase):
             " · cluster.cross.oversubscription=1"))
         self.assertEqual(page.texts[""][2], "64 GPUs in 2 buildings: building1 32, building2 32")
 
+    def test_categories_keep_their_order(self):
+        db = self.folder / "categories.db"
+        values = ["h100", "b200", "a100-80g"]
+        swept = scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
+                                    sweep={"cluster.buildings.gpu": values})
+        page = self.page(db)
+        self.assertEqual([row[0] for row in page.tables["sweep"][1:]], values)
+        spec = json.loads(page.scripts[0])["sweep"]
+        self.assertEqual(list(dict.fromkeys(row["name"] for row in spec["data"][0]["values"])), values)
+        self.assertEqual({mark["type"] for mark in spec["marks"]}, {"text", "rect"})  # no line
+        winners = {point["value"]: f"{point['winner'].upper()}-out" for point in swept["values"]}
+        (line,) = [line for line in page.texts["sweep"]
+                   if line.startswith("Over cluster.buildings.gpu: ")]
+        for name in set(winners.values()):
+            won = ", ".join(value for value in values if winners[value] == name)
+            self.assertIn(f"{name} wins with {won}", line)
+        self.assertNotIn("between", line)
+
+    def test_categories_of_a_map_are_read_from_the_top(self):
+        db = self.folder / "categories-map.db"
+        values = ["h100", "b200", "a100-80g"]
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []}, sweep={
+            "cluster.buildings.gpu": values, "cluster.cross.distance": ["300km", "1km"]})
+        page = self.page(db)
+        self.assertEqual([row[:2] for row in page.tables["sweep"][1:]],
+                         [[gpu, distance] for gpu in values for distance in ("1km", "300km")])
+        scales = {scale["name"]: scale["domain"]
+                  for scale in json.loads(page.scripts[0])["sweep"]["scales"]}
+        self.assertEqual((scales["x"], scales["y"]), (["1km", "300km"], values[::-1]))
+
+    def test_several_studies_are_not_mixed(self):
+        db = self.folder / "studies.db"
+        alone = self.folder / "alone.db"
+        for one in (db, alone):
+            scaleacross.explore(STUDY, db=one, set={**ANALYTICAL, "baselines": []},
+                                sweep={"cluster.cross.distance": ["1km", "300km"]})
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": [], "study": "another",
+                                               "model.layers": 4},
+                            sweep={"cluster.cross.distance": ["1km", "100km"]})
+        page, own = self.page(db, "--search", "1"), self.page(alone, "--search", "1")
+        self.assertEqual(page.texts[""][1], "small-two-buildings")
+        for name in ("sweep.csv", "plans.csv", "times.csv", "links.csv"):
+            self.assertEqual(page.csv(name), own.csv(name), name)
+        self.assertIn("This page is of search 1 alone, of 4 of 2 studies in studies.db; --search N shows "
+                      "another. They are listed at the end.", page.texts["answer"])
+        self.assertEqual(len(page.tables["searches"]), 5)
+
+    def test_a_sweep_beside_the_study_as_it_is(self):
+        db = self.folder / "beside.db"
+        scaleacross.explore(STUDY, db=db, set=ANALYTICAL)  # at 1:2
+        scaleacross.explore(STUDY, db=db, set=ANALYTICAL, sweep={
+            "cluster.cross.oversubscription": [4, 1]})
+        page = self.page(db)
+        self.assertEqual([row[0] for row in page.tables["sweep"][1:]], ["1", "4"])
+        self.assertIn("is none of these points", " ".join(page.texts["sweep"]))
+        # That of another study of this name is none of it.
+        other = changed(db, self.folder / "edited.db", [
+            "UPDATE scenario SET study = replace(study, '\"layers\":8', '\"layers\":6') WHERE id > 1"])
+        self.assertNotIn("sweep", self.page(other).tables)
+
+    def test_uncertain_spans(self):
+        db = self.folder / "robust.db"
+        answer = scaleacross.explore(STUDY, db=db, robust=True, set={
+            **ANALYTICAL, "uncertain.distance": {"values": ["1km", "300km"], "shares": [0.9, 0.1]}})
+        page = self.page(db)
+        for line in answer["robust"]["explanation"]:
+            self.assertIn(line, page.texts["robust"])
+            self.assertIn(line, page.texts["answer"])
+        self.assertEqual([float(row["quantile_s"]) for row in page.csv("robust.csv")][:10],
+                         [row["quantile_s"] for row in answer["robust"]["ranking"]])
+        self.assertEqual([row[:2] for row in page.tables["cases"][1:]],
+                         [["distance 1km", "90.0 %"], ["distance 300km", "10.0 %"]])
+
+    def test_whether_plans_fit(self):
+        page = self.page(self.db)
+        head, *rows = page.tables["plans"]
+        self.assertEqual({row[head.index("fits in 73.65 GiB")] for row in rows}, {"yes"})
+        db = self.folder / "full.db"
+        scaleacross.explore(STUDY, db=db, set={
+            **ANALYTICAL, "baselines": [], "workload.memory_limit": False, "cluster.buildings.gpu": {
+                "preset": "h100", "hbm_capacity": "8GiB"}})
+        head, *rows = self.page(db).tables["plans"]
+        ((usable,),) = self.stored("SELECT max(usable) FROM run_memory", db)
+        for row, (most,) in zip(rows, self.stored(
+                "SELECT memory_bytes_max FROM search_run JOIN run ON run.id = run_id "
+                "WHERE rank <= 10 ORDER BY rank", db)):
+            self.assertEqual(row[head.index(f"fits in {words.amount(usable)}")],
+                             "yes" if most <= usable else "no")
+
+    def test_the_study_that_it_offers_runs_to_its_time(self):
+        page = self.page(self.db)
+        path = self.folder / "offered.json"
+        path.write_bytes(base64.b64decode(page.links["study.json"].split(",")[1]))
+        ((best,),) = self.stored("SELECT iteration_time_s FROM search_run JOIN run ON run.id = run_id "
+                                 "WHERE rank = 1")
+        self.assertEqual(scaleacross.run(path)["iteration_time_s"], best)
+
+    def test_buildings_and_spans_of_every_plan(self):
+        page = self.page(self.db)
+        rows = page.csv("stages.csv")
+        self.assertEqual({row["plan"] for row in rows}, {str(n) for n in range(1, 11)})
+        for n in range(1, 11):
+            own = [row for row in rows if row["plan"] == str(n)]
+            self.assertEqual([row["building"] for row in own], ["building1", "building2"])
+            ((label, pp),) = self.stored("SELECT plan.crossing, pp FROM search_run JOIN run ON run.id "
+                                         f"= run_id JOIN plan ON plan.id = plan_id WHERE rank = {n}")
+            # Of 8 layers each building has all, or its half of the pipeline.
+            self.assertEqual({row["layers"] for row in own}, {"4" if label == "pp" and pp > 1 else "8"})
+        for row in page.csv("spans.csv"):
+            for n in range(1, 11):
+                ((busy,),) = self.stored(
+                    "SELECT busy FROM run_resource JOIN search_run USING (run_id) "
+                    f"WHERE rank = {n} AND name = '{row['span']}'")
+                self.assertEqual(float(row[str(n)]), busy)
+
+    def test_a_shard(self):
+        db = self.folder / "shard.db"
+        shard = scaleacross.explore(STUDY, db=db, shard="1/2", set={**ANALYTICAL, "baselines": []})
+        self.assertEqual(list(shard.frame["label"])[:1], [shard["ranking"][0]["label"]])
+        page = self.page(db)
+        self.assertTrue(page.texts["answer"][0].startswith("The best of shard 1 of 2: "))
+        said = " ".join(page.lines())
+        for contradiction in ("optimal", "not finished", "not concluded", "So far", "Let "):
+            self.assertNotIn(contradiction, said, contradiction)
+        self.assertIn("./scaleacross merge puts all 2 together", said)
+
+    def test_how_far_an_unfinished_search_is(self):
+        db = changed(self.db, self.folder / "begun.db", [
+            "UPDATE search SET finished = 0, explanation = NULL, gap = NULL, evaluated = 0, "
+            "next_plan = 18"], ["DELETE FROM search_run"], ["DELETE FROM baseline"], [
+                "UPDATE search_count SET count = 2 WHERE reason <> 'crossing'"])
+        ((decided,),) = self.stored("SELECT sum(count) FROM search_count", db)
+        ((refused,),) = self.stored("SELECT count FROM search_count WHERE reason = 'crossing'", db)
+        page = self.page(db)
+        self.assertEqual(page.texts["answer"][0], "Nothing has run yet.")
+        said = page.texts["answer"][1]
+        self.assertTrue(said.startswith(f"Not finished: {decided} of 36 combinations are decided"), said)
+        self.assertIn(f"{refused} cannot run ({refused} crossing)", said)
+        self.assertIn("The same command goes on from here: ./scaleacross explore STUDY --db begun.db",
+                      said)
+
+    def test_runs_out_of_time_are_no_plans_that_cannot_run(self):
+        db = self.folder / "timeouts.db"
+        with self.assertRaises(scaleacross.ProgramError):
+            scaleacross.explore(STUDY, db=db, time_limit="1ms", set={
+                "engines": ["packet"], "baselines": [], "workload.global_batch": 1024})
+        page = self.page(db)
+        self.assertEqual(page.texts["answer"][0], "No plan has a result.")
+        self.assertIn("timeout", page.texts["answer"][1])
+        self.assertNotIn("can run.", " ".join(page.texts["answer"]))
+
     def test_a_sweep_without_a_plan(self):
         db = self.folder / "none-swept.db"
         for value in (2, 16):
@@ -278,7 +424,7 @@ class Pages(unittest.TestCase):
         self.assertIn("sweep", self.page(db).tables)
         for column in ("fingerprint", "correction", "seed", "space"):
             other = changed(db, self.folder / f"{column}.db", [
-                f"UPDATE search SET {column} = '7' WHERE id = 1"])
+                f"UPDATE search SET {column} = '7' WHERE id = 1"], ["DELETE FROM sweep_point"])
             self.assertNotIn("sweep", self.page(other).tables, column)
 
     def test_a_map(self):
@@ -303,6 +449,13 @@ class Pages(unittest.TestCase):
         head, *rows = self.page(db).tables["plans"]
         self.assertEqual([(int(row[0]),) for row in rows
                           if row[head.index("on the front")] == "yes"], front)
+        page = self.page(db)
+        whole = self.stored("SELECT search_run.label, iteration_time_s, memory_bytes_max FROM "
+                            "search_run JOIN run ON run.id = run_id WHERE pareto "
+                            "ORDER BY iteration_time_s", db)
+        self.assertEqual([(row["label"], float(row["time"]), float(row["memory"]))
+                          for row in page.csv("front.csv")], whole)
+        self.assertEqual(len(json.loads(page.scripts[0])["front"]["data"][0]["values"]), len(whole))
 
     def test_the_best_is_that_of_the_objective(self):
         db = self.folder / "memory.db"
@@ -327,6 +480,17 @@ class Pages(unittest.TestCase):
         self.assertEqual(page.texts["answer"][0], f"{words.seconds(run['iteration_time_s'])} per "
                          f"iteration, MFU {100 * run['mfu']:.1f} %, by the analytical engine.")
         self.assertEqual(page.tables["runs"][1][0], run["plan"]["label"])
+
+    def test_runs_of_several_scenarios_are_apart(self):
+        db = self.folder / "several.db"
+        scaleacross.run(STUDY, db=db, set={"cluster.cross.distance": "1km"})  # faster
+        own = scaleacross.run(STUDY, db=db)
+        page = self.page(db)
+        self.assertEqual(page.texts["answer"][0], f"{words.seconds(own['iteration_time_s'])} per "
+                         f"iteration, MFU {100 * own['mfu']:.1f} %, by the analytical engine.")
+        self.assertEqual((len(page.tables["runs"]), len(page.tables["others-1"])), (2, 2))
+        self.assertIn("1 km", " ".join(page.texts["others-1"]))
+        self.assertIn("has runs of 2 scenarios", " ".join(page.texts["answer"]))
 
     def test_a_run_that_failed(self):
         db = self.folder / "failed.db"
@@ -461,12 +625,12 @@ class Words(unittest.TestCase):
         text = ", ".join(f"{key}={value}" for key, value in changes.items())
         self.assertEqual(changes_of({"changes": text}), changes)
 
-    def test_values_of_a_setting_stand_in_their_order(self):
-        values = ["1km", "300m", "20000km", "1e-5", "0", "2.8", "1Tbps", "800Gbps", "40ms", "1s"]
-        self.assertEqual(sorted(values[:3], key=order_of), ["300m", "1km", "20000km"])
-        self.assertEqual(sorted(values[3:6], key=order_of), ["0", "1e-5", "2.8"])
-        self.assertEqual(sorted(values[6:8], key=order_of), ["800Gbps", "1Tbps"])
-        self.assertEqual(sorted(values[8:], key=order_of), ["40ms", "1s"])
+    def test_values_of_a_setting_lie_on_a_line_or_are_categories(self):
+        for values, numbers in ((["1km", "300m", "20000 km"], [1, 0.3, 20000]),
+                                (["1e-5", "0", "2%"], None), (["1e-5", "0", "2.8"], [1e-5, 0, 2.8]),
+                                (["1Tbps", "800Gbps"], [1e12, 8e11]), (["40ms", "1s"], [0.04, 1]),
+                                (["h100", "b200"], None), (["1", "auto"], None), (["1km", "1s"], None)):
+            self.assertEqual(numbers_of(values), numbers, values)
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ BreakEvenMap::Text() const
         }
     }
     return text +
-           (flips || right.key == kPartsKey
+           (flips || right.key == kPartsKey || !ScaleOf(right.values)
                 ? ""
                 : "The placement does not flip along " + right.key + ".\n") +
            DoneText(m_points.size(), Size());

@@ -238,6 +238,10 @@ Conclude(const Study& study, const SearchSpace& space, Answer& answer)
             conclusion.timeError = *error;
         }
     }
+    if (const auto ofEach = answer.search.board.BestOfEach(); measured && ofEach.size() > 1)
+    {
+        conclusion.placement = ProbabilityFaster(Timed(ofEach[0]), Timed(ofEach[1]));
+    }
     const ExplanationInput input = InputOf(study, space, answer);
     conclusion.gap = GapOf(answer);
     conclusion.explanation = Explain(input);

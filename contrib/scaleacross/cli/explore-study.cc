@@ -17,6 +17,7 @@
 #include "core/store/search-store.h"
 
 #include <chrono>
+#include <fmt/core.h>
 #include <memory>
 #include <optional>
 #include <unistd.h>
@@ -54,6 +55,32 @@ MethodOf(const ExploreOptions& options)
 {
     return options.exhaustive ? std::unique_ptr<Search>(std::make_unique<ExhaustiveSearch>())
                               : std::make_unique<BestFirstSearch>();
+}
+
+/// Why a search has no answer.
+std::string
+NoPlanText(const Answer& answer)
+{
+    const auto& failed = answer.search.counts.failed;
+    if (answer.outOfTime)
+    {
+        return "No plan has run in this time.";
+    }
+    if (failed.empty())
+    {
+        return "No plan of this space can run.";
+    }
+    uint64_t sum = 0;
+    for (const auto& entry : failed)
+    {
+        sum += entry.second.count;
+    }
+    const bool limited = failed.count("timeout") + failed.count("memory") > 0;
+    return fmt::format("No plan has a result: {} of those that could run {} failed ({}).{}",
+                       sum,
+                       sum == 1 ? "has" : "have",
+                       CountsText(failed),
+                       limited ? " Higher limits (--time-limit, --memory-limit) may do." : "");
 }
 
 void
@@ -167,7 +194,7 @@ ExploreStudy(const Study& study,
     search.stop = &stop;
     SearchOptions own = search;
     own.stop = &timer.Flag();
-    ProgressLine line("explore");
+    ProgressLine line("explore" + (options.turn.empty() ? "" : " " + options.turn));
     own.progress = [&line](const Progress& progress) { line.Show(progress); };
 
     const auto method = MethodOf(options);
@@ -194,9 +221,10 @@ ExploreStudy(const Study& study,
     answer.search = method->Run(space, *engineFor(timer.Flag()), own, store);
     answer.outOfTime = answer.search.interrupted && !stop;
     answer.search.interrupted = answer.search.interrupted && stop;
-    const auto finish = [&answer, start] {
+    const auto finish = [&answer, &store, start] {
         const auto elapsed = std::chrono::steady_clock::now() - start;
         answer.seconds = std::chrono::duration<double>(elapsed).count();
+        answer.id = store.Id();
         return answer;
     };
     if (options.shard)
@@ -238,10 +266,10 @@ ExploreStudy(const Study& study,
     }
     else
     {
-        answer.conclusion.explanation = {answer.outOfTime ? "No plan has run in this time."
-                                                          : "No plan of this space can run."};
+        answer.conclusion.explanation = {{"best", NoPlanText(answer)}};
     }
-    if (!answer.outOfTime)
+    // An answer that says less of the same search, as a point of a sweep does, replaces none.
+    if (!answer.outOfTime && !store.SaysMoreThan(study.baselines))
     {
         store.Conclude(answer.conclusion);
     }

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_EXPLORE_STUDY_H
 #define SCALEACROSS_EXPLORE_STUDY_H
 
+#include "cli/rows-file.h"
 #include "cli/show/report-json.h"
 #include "cli/workers/worker-engine.h"
 #include "core/explore/conclusion.h"
@@ -36,6 +37,8 @@ struct ExploreOptions
     bool robust{false};              //!< compare plans by what the study leaves uncertain too
     std::vector<std::string> sweeps; //!< KEY=V1,V2,...
     std::optional<Shard> shard;      //!< only this part of the search, without a conclusion
+    std::string turn;                //!< of several searches which, "2 of 7"; empty: the only one
+    RowsFile csv;
 };
 
 /// Adds STUDY and all options that say what is searched. Whoever has others search for it
@@ -73,6 +76,7 @@ struct BaselineAnswer
 struct Answer
 {
     std::string database;
+    int64_t id{0};     //!< of the search in it
     uint64_t plans{0}; //!< combinations of the space
     Goals goals;
     SearchResult search;
@@ -120,6 +124,9 @@ std::string AnswerText(const Study& study,
                        const Answer& answer,
                        size_t top);
 Json AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top);
+
+/// {"layers": of every stage, "of_buildings": {name: stages}}; null of a plan that is not laid out.
+Json StagesJson(const Scenario& scenario);
 
 /// What a shard has done, and what comes next.
 std::string ShardText(const Study& study,

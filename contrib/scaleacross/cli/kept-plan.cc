@@ -88,23 +88,33 @@ Find(const KeptPlanName& name)
 } // namespace
 
 Study
-StudyOfKept(const KeptPlanName& name, const Overrides& changes)
+StudyOfPlan(const std::string& setting,
+            const Plan& plan,
+            const std::string& where,
+            const Overrides& changes)
 {
-    const KeptPlan kept = Find(name);
     Overrides overrides;
     for (const PlanField& field : PlanFields())
     {
         // Degrees that are changed shall not have to go with that of before.
-        if (field.key != "plan.dp" && !field.usual(kept.plan))
+        if (field.key != "plan.dp" && !field.usual(plan))
         {
-            overrides.emplace_back(field.key, field.get(kept.plan));
+            overrides.emplace_back(field.key, field.get(plan));
         }
     }
     overrides.insert(overrides.end(), changes.begin(), changes.end());
+    return ParseStudy(setting, where, overrides);
+}
+
+Study
+StudyOfKept(const KeptPlanName& name, const Overrides& changes)
+{
+    const KeptPlan kept = Find(name);
     Study study =
-        ParseStudy(kept.search.setting,
-                   fmt::format("{}, plan {} of search {}", name.db, name.rank, kept.search.id),
-                   overrides);
+        StudyOfPlan(kept.search.setting,
+                    kept.plan,
+                    fmt::format("{}, plan {} of search {}", name.db, name.rank, kept.search.id),
+                    changes);
     study.name = kept.search.study;
     study.path = name.db;
     return study;

@@ -25,8 +25,19 @@ struct KeptPlanName
 SearchSummary ChosenSearch(Database& database, int64_t search);
 
 /**
- * The study that fixes a kept plan: what the search asked about, with the names that its own study
- * has, and the plan of that rank. Changes come on top; plan.dp follows from the other degrees.
+ * The study that fixes a plan: a setting as a database has it (SearchSummary), and the plan.
+ * Changes come on top; plan.dp follows from the other degrees.
+ *
+ * Throws ConfigError, at `where`, for what does not go together.
+ */
+Study StudyOfPlan(const std::string& setting,
+                  const Plan& plan,
+                  const std::string& where,
+                  const Overrides& changes = {});
+
+/**
+ * The study that fixes a kept plan: StudyOfPlan() of the plan of that rank, with the name of what
+ * was searched.
  *
  * Throws ConfigError where the database has no such plan, or what is changed does not go with it.
  */

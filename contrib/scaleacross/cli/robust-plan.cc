@@ -226,7 +226,8 @@ TailText(const RobustFinding& finding)
     return text;
 }
 
-std::string
+/// One or two lines.
+std::vector<std::string>
 SentencesOf(const Study& study, const SearchSpace& space, const RobustFinding& finding)
 {
     const RobustAnswer& answer = finding.answer;
@@ -234,14 +235,14 @@ SentencesOf(const Study& study, const SearchSpace& space, const RobustFinding& f
     const std::string name = QuantileName(study.uncertain->quantile);
     if (!best.quantile)
     {
-        return fmt::format("No plan keeps any time with a probability of {:g} %.\n",
-                           100 * study.uncertain->quantile);
+        return {fmt::format("No plan keeps any time with a probability of {:g} %.",
+                            100 * study.uncertain->quantile)};
     }
     const RobustPlan& nominal = answer.plans[NominalPlace(finding)];
     std::string text;
     if (&nominal == &best)
     {
-        text = fmt::format("{}, the best plan of the study as it is, has the least {} too.\n",
+        text = fmt::format("{}, the best plan of the study as it is, has the least {} too.",
                            space.LabelOf(best.plan),
                            name);
     }
@@ -259,25 +260,26 @@ SentencesOf(const Study& study, const SearchSpace& space, const RobustFinding& f
         text += trade.loses
                     ? fmt::format(", and is {} faster as the study is", PercentText(*trade.loses))
                     : "";
-        text += ".\n";
+        text += ".";
     }
     if (answer.proven)
     {
-        return text + fmt::format("Proven: no plan has a lesser {}, since all that were left out "
-                                  "take at least as long {}.\n",
-                                  name,
-                                  TailText(finding));
+        return {text,
+                fmt::format("Proven: no plan has a lesser {}, since all that were left out take at "
+                            "least as long {}.",
+                            name,
+                            TailText(finding))};
     }
     if (answer.failed)
     {
-        return text + "Not proven to be the best by it, since runs have failed.\n";
+        return {text, "Not proven to be the best by it, since runs have failed."};
     }
-    return text +
-           fmt::format("Not proven to be the best by it: some that were left out may take "
-                       "{} {}, so that it is proven to {}. A greater --keep may prove more.\n",
-                       ToString(answer.bound),
-                       TailText(finding),
-                       PercentText(*GapOf(answer)));
+    return {text,
+            fmt::format("Not proven to be the best by it: some that were left out may take {} {}, "
+                        "so that it is proven to {}. A greater --keep may prove more.",
+                        ToString(answer.bound),
+                        TailText(finding),
+                        PercentText(*GapOf(answer)))};
 }
 
 Json
@@ -395,7 +397,12 @@ RobustText(const Study& study, const SearchSpace& space, const RobustFinding& fi
         }
         cases.Add(cells);
     }
-    return text + table.Text() + "\n" + cases.Text() + "\n" + SentencesOf(study, space, finding);
+    text += table.Text() + "\n" + cases.Text() + "\n";
+    for (const std::string& line : SentencesOf(study, space, finding))
+    {
+        text += line + "\n";
+    }
+    return text;
 }
 
 Json
@@ -430,7 +437,8 @@ RobustJson(const Study& study, const SearchSpace& space, const RobustFinding& fi
         {"nominal_best", PlanJson(space, finding, NominalPlace(finding))},
         {"wins", JsonOf(trade.wins)},
         {"loses", JsonOf(trade.loses)},
-        {"ranking", ranking}};
+        {"ranking", ranking},
+        {"explanation", SentencesOf(study, space, finding)}};
     json["best"]["plan"] = ToJson(answer.plans.front().plan);
     return json;
 }

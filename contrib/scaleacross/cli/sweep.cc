@@ -12,6 +12,7 @@
 #include "core/explore/model-error.h"
 #include "core/spec/cluster-part.h"
 #include "core/spec/study-json.h"
+#include "core/store/sweep-store.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -95,7 +96,7 @@ class SweepPrinter
         {
             text += FlipText(m_key, flip);
         }
-        if (flips.empty() && m_key != kPartsKey)
+        if (flips.empty() && IsLine())
         {
             text += "The placement does not flip within these values.\n";
         }
@@ -119,6 +120,17 @@ class SweepPrinter
     }
 
   private:
+    /// Whether there is anything between two values.
+    bool IsLine() const
+    {
+        std::vector<std::string> values;
+        for (const SweepPoint& point : m_points)
+        {
+            values.push_back(point.value);
+        }
+        return m_key != kPartsKey && ScaleOf(values);
+    }
+
     std::vector<Table::Column> Columns() const
     {
         std::vector<Table::Column> columns{{m_key}};
@@ -214,24 +226,44 @@ CrossingsOf(const std::vector<SearchSpace>& spaces)
     return crossings;
 }
 
+/// The axes as a database has them (SweepStore).
+Json
+AxesJson(const std::vector<SweepAxis>& axes)
+{
+    Json json = Json::array();
+    for (const SweepAxis& axis : axes)
+    {
+        const auto scale = axis.key == kPartsKey ? std::nullopt : ScaleOf(axis.values);
+        json.push_back({{"key", axis.key},
+                        {"values", axis.values},
+                        {"numbers", scale ? Json(scale->numbers) : Json(nullptr)},
+                        {"unit", scale ? Json(scale->unit) : Json(nullptr)}});
+    }
+    return json;
+}
+
 /// Explores every point and hands it over; false where it was interrupted.
 bool
 ExploreAll(const ExploreOptions& options,
+           const std::vector<SweepAxis>& axes,
            const std::vector<GridPoint>& steps,
            const std::vector<SearchSpace>& spaces,
            Database& database,
            const std::function<void(const GridPoint&, const SearchSpace&, const Answer&)>& add)
 {
     const auto& stop = CatchInterrupts();
+    SweepStore store(database, steps.front().study.name, AxesJson(axes).dump());
     for (size_t i = 0; i < steps.size(); i++)
     {
         ExploreOptions own = options;
         own.common = steps[i].common;
+        own.turn = fmt::format("{} of {}", i + 1, steps.size());
         const Answer answer = ExploreStudy(steps[i].study, spaces[i], own, database, stop);
         if (answer.search.interrupted)
         {
             return false;
         }
+        store.Add(answer.id);
         add(steps[i], spaces[i], answer);
     }
     return true;
@@ -246,7 +278,7 @@ Interrupt()
 
 Exit
 SweepOne(const ExploreOptions& options,
-         const std::string& key,
+         const std::vector<SweepAxis>& axes,
          const std::vector<GridPoint>& steps,
          const std::vector<SearchSpace>& spaces,
          Database& database)
@@ -255,8 +287,9 @@ SweepOne(const ExploreOptions& options,
     const bool priced = std::any_of(steps.begin(), steps.end(), [](const GridPoint& step) {
         return step.study.prices.has_value();
     });
-    SweepPrinter printer(key, steps.size(), CrossingsOf(spaces), measured, priced);
+    SweepPrinter printer(axes.front().key, steps.size(), CrossingsOf(spaces), measured, priced);
     const bool done = ExploreAll(options,
+                                 axes,
                                  steps,
                                  spaces,
                                  database,
@@ -264,6 +297,7 @@ SweepOne(const ExploreOptions& options,
                                      printer.Add(step, space, answer);
                                  });
     std::cout << (options.common.json ? printer.ToJson().dump(2) + "\n" : printer.Text());
+    options.csv.Write([&printer] { return printer.ToJson().at("values"); }, options.common.study);
     return done ? Exit::Done : Interrupt();
 }
 
@@ -276,6 +310,7 @@ SweepGrid(const ExploreOptions& options,
 {
     BreakEvenMap map(axes, steps.front().study.engines.front() == kMeasuredEngine);
     const bool done = ExploreAll(options,
+                                 axes,
                                  steps,
                                  spaces,
                                  database,
@@ -283,6 +318,7 @@ SweepGrid(const ExploreOptions& options,
                                      map.Add(step.values, step.study, space, answer);
                                  });
     std::cout << (options.common.json ? map.ToJson().dump(2) + "\n" : map.Text());
+    options.csv.Write([&map] { return map.ToJson().at("points"); }, options.common.study);
     return done ? Exit::Done : Interrupt();
 }
 
@@ -338,7 +374,8 @@ FlipText(const std::string& key, const Flip& flip)
                                    flip.after);
     if (flip.about)
     {
-        text += fmt::format(", at about {:.3g} by linear interpolation", *flip.about);
+        text +=
+            fmt::format(", at about {} by linear interpolation", flip.scale.TextOf(*flip.about));
     }
     if (flip.toldApart == false)
     {
@@ -350,11 +387,15 @@ FlipText(const std::string& key, const Flip& flip)
 Json
 FlipJson(const Flip& flip)
 {
+    // A number where the values are numbers, a text with a unit where they have one.
+    const Json about = !flip.about               ? Json(nullptr)
+                       : flip.scale.unit.empty() ? Json(*flip.about)
+                                                 : Json(flip.scale.TextOf(*flip.about));
     return {{"before", flip.before},
             {"after", flip.after},
             {"from", ToString(flip.from)},
             {"to", ToString(flip.to)},
-            {"about", flip.about ? Json(*flip.about) : Json(nullptr)},
+            {"about", about},
             {"told_apart", flip.toldApart ? Json(*flip.toldApart) : Json(nullptr)}};
 }
 
@@ -380,8 +421,9 @@ Sweep(const ExploreOptions& options)
     {
         spaces.emplace_back(step.study);
     }
+    options.csv.Expect(options.common.study, DatabasePathOf(options.common, steps.front().study));
     return WithDatabase(options.common, steps.front().study, [&](Database& database) {
-        return axes.size() == 1 ? SweepOne(options, axes.front().key, steps, spaces, database)
+        return axes.size() == 1 ? SweepOne(options, axes, steps, spaces, database)
                                 : SweepGrid(options, axes, steps, spaces, database);
     });
 }

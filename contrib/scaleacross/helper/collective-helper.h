@@ -56,12 +56,13 @@ class CollectiveHelper
     /// ring (unless set), bidirectional-ring, hierarchical, halving-doubling or tree: see
     /// doc/collectives.md. Throws ConfigError for another word.
     void SetAlgorithm(const std::string& algorithm);
-    /// How often, one after the other without a barrier; 1 unless set.
+    /// How often, one after the other without a barrier; 1 unless set. As all that is set here, for
+    /// what is installed from then on.
     void SetRepetitions(uint32_t repetitions);
     /// Cuts the buffer into equal parts of so many bytes at most, which go through the phases of a
     /// collective one behind the other; 0, the default: whole.
     void SetChunkSize(uint64_t bytes);
-    /// Called when all members are through with a repetition.
+    /// Called when all members of what is installed from now on are through with a repetition.
     void SetCompletionCallback(CompletionCallback callback);
 
     /**

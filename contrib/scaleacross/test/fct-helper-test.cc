@@ -256,6 +256,14 @@ class FlowSizesTest : public TestCase
             125,
             1e-9,
             "the worked case");
+        NS_TEST_ASSERT_MSG_EQ_TOL(
+            FlowSizes::Parse("\xef\xbb\xbf"
+                             "bytes,cumulative_probability\r\n0,0\r\n100,0.5\r\n300,1\r\n",
+                             "here")
+                .Mean(),
+            125,
+            1e-9,
+            "as other programs write it");
         for (const char* text : {"bytes,cumulative_probability\n0,0\n100,0.5\n",
                                  "bytes,cumulative_probability\n0,0\n0,1\n",
                                  "bytes,cumulative_probability\n0,0.5\n1,1\n",

@@ -4,11 +4,8 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import pathlib
 import sys
-import tempfile
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -41,24 +38,6 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def write(path: pathlib.Path, text: str) -> None:
-    """The whole file or, if something fails, what was there before."""
-    target = path.resolve()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
 
@@ -69,24 +48,16 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         from scaleacross.database import InputError
         from scaleacross.program import ProgramError
-        from scaleacross.report.page import render
+        from scaleacross.report.page import write_page
     except ModuleNotFoundError as missing:
         name = missing.name.split(".")[0] if missing.name else ""
         return refuse(f"{missing} for {sys.executable}; on Debian: sudo apt-get install "
                       f"python3-{name}, then /usr/bin/python3; elsewhere: {sys.executable} -m pip "
                       f"install {name}")
-    with contextlib.suppress(OSError):
-        if os.path.samefile(options.db, options.output):
-            return refuse(f"-o {options.output}: is the database itself, which the report would "
-                          "replace; give the report another name")
     try:
-        text = render(options.db, options.search, options.top)
+        write_page(options.db, options.output, options.search, options.top)
     except (InputError, ProgramError) as error:
         return refuse(error)
-    try:
-        if options.output.is_dir():
-            raise IsADirectoryError(21, "Is a directory")
-        write(options.output, text)
     except OSError as error:
         return refuse(f"-o {options.output}: cannot be written: {error.strerror}")
     print(f"wrote {options.output}")

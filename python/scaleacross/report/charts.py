@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 # Hues of Okabe and Ito, which people with any kind of colour vision tell apart, on white and on
@@ -112,35 +113,24 @@ def stacked(about: str, rows: list[dict[str, Any]], parts: dict[str, tuple[str, 
         legends=[legend(len(shown))], marks=marks)
 
 
-def numbers_of(values: list[str]) -> list[float] | None:
-    try:
-        return [float(value) for value in values]
-    except ValueError:
-        return None
-
-
-def curve(about: str, key: str, values: list[str], crossings: list[str],
+def curve(about: str, key: str, values: list[str], numbers: list[float], crossings: list[str],
           points: list[dict[str, Any]], unit: str) -> dict[str, Any]:
-    """A line per placement over the values of a setting. A point has value, crossing, time, tip."""
-    numbers = numbers_of(values)
-    if numbers is None:
-        x = {"name": "x", "type": "point", "domain": values, "range": "width", "padding": 0.5}
-        axis = {}
-    else:
-        wide = min(numbers) > 0 and max(numbers) / min(numbers) >= 20
-        x = {"name": "x", "type": "log" if wide else "linear", "zero": False,
-             "domain": [min(numbers), max(numbers)], "range": "width", "padding": 12}
-        axis = {"values": numbers, "format": "~g"}
-        points = [{**point, "value": float(point["value"])} for point in points]
+    """A line per placement over the values of a setting, which lie at these numbers. A point has
+    number, crossing, time, tip."""
+    wide = min(numbers) > 0 and max(numbers) / min(numbers) >= 20
+    said = f"{json.dumps(values)}[indexof({json.dumps(numbers)}, datum.value)]"
     entries = [(name, *PLACEMENTS[n % len(PLACEMENTS)]) for n, name in enumerate(crossings)]
-    place = {"x": {"scale": "x", "field": "value"}, "y": {"scale": "y", "field": "time"}}
+    place = {"x": {"scale": "x", "field": "number"}, "y": {"scale": "y", "field": "time"}}
     return chart(
         about, height=320,
         data=[{"name": "points", "values": points}],
-        scales=[x, {"name": "y", "type": "linear", "domain": {"data": "points", "field": "time"},
-                    "range": "height", "nice": True, "zero": True},
+        scales=[{"name": "x", "type": "log" if wide else "linear", "zero": False,
+                 "domain": [min(numbers), max(numbers)], "range": "width", "padding": 12},
+                {"name": "y", "type": "linear", "domain": {"data": "points", "field": "time"},
+                 "range": "height", "nice": True, "zero": True},
                 colours("colour", entries)],
-        axes=[{"orient": "bottom", "scale": "x", "title": key, "labelOverlap": "greedy", **axis},
+        axes=[{"orient": "bottom", "scale": "x", "title": key, "labelOverlap": "greedy",
+               "values": numbers, "encode": {"labels": {"update": {"text": {"signal": said}}}}},
               {"orient": "left", "scale": "y", "title": f"iteration ({unit})", "grid": True,
                "tickCount": 6}],
         legends=[legend(len(crossings))],
@@ -153,6 +143,38 @@ def curve(about: str, key: str, values: list[str], crossings: list[str],
                    "update": {**place, "size": {"value": 90}, "tooltip": {"field": "tip"},
                               "fill": {"scale": "colour", "field": "crossing"}},
                    "hover": {"size": {"value": 180}}}}])
+
+
+def categories(about: str, crossings: list[str], points: list[dict[str, Any]],
+               unit: str) -> dict[str, Any]:
+    """A bar per value of a setting and placement, in the order of the points: between such values
+    there is nothing. A point has value, crossing, time, total (its text), tip."""
+    entries = [(name, *PLACEMENTS[n % len(PLACEMENTS)]) for n, name in enumerate(crossings)]
+    return level_bars(about, [{**point, "name": point["value"], "long": point["time"]}
+                              for point in points], "crossing", entries, f"iteration ({unit})")
+
+
+def scatter(about: str, across: str, up: str, crossings: list[str],
+            points: list[dict[str, Any]]) -> dict[str, Any]:
+    """Plans by two figures of which less is better. A point has x, y, crossing, tip."""
+    entries = [(name, *PLACEMENTS[n % len(PLACEMENTS)]) for n, name in enumerate(crossings)]
+    place = {"x": {"scale": "x", "field": "x"}, "y": {"scale": "y", "field": "y"}}
+
+    def scale(name: str, length: str) -> dict[str, Any]:
+        return {"name": name, "type": "linear", "domain": {"data": "points", "field": name},
+                "range": length, "nice": True, "zero": False}
+
+    return chart(
+        about, height=320, data=[{"name": "points", "values": points}],
+        scales=[scale("x", "width"), scale("y", "height"), colours("colour", entries)],
+        axes=[{"orient": "bottom", "scale": "x", "title": across, "grid": True,
+               "tickCount": {"signal": "narrow ? 4 : 8"}},
+              {"orient": "left", "scale": "y", "title": up, "grid": True, "tickCount": 6}],
+        legends=[legend(len(crossings))],
+        marks=[{"type": "symbol", "name": "parts", "from": {"data": "points"}, "encode": {
+            "update": {**place, "size": {"value": 90}, "tooltip": {"field": "tip"},
+                       "fill": {"scale": "colour", "field": "crossing"}},
+            "hover": {"size": {"value": 180}}}}])
 
 
 def grid(about: str, down: str, right: str, values: tuple[list[str], list[str]],
@@ -189,31 +211,37 @@ def grid(about: str, down: str, right: str, values: tuple[list[str], list[str]],
 
 def bars(about: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """How busy links are. A row has name, kind, busy (a part of 1), total (its text), tip."""
-    values = [{**row, "row": index, "kind": KINDS[row["kind"]][0]}
-              for index, row in enumerate(rows)]
-    shown = [kind for kind in KINDS.values() if any(row["kind"] == kind[0] for row in values)]
+    named = [{**row, "kind": KINDS[row["kind"]][0], "long": row["busy"]} for row in rows]
+    shown = [kind for kind in KINDS.values() if any(row["kind"] == kind[0] for row in named)]
+    return level_bars(about, named, "kind", shown, "busy, part of the iteration", "~%")
+
+
+def level_bars(about: str, rows: list[dict[str, Any]], by: str,
+               entries: list[tuple[str, str, str]], title: str, form: str = "~g") -> dict[str, Any]:
+    """A bar below the name of each row, `long`, in the colour of what it is by; then its total."""
+    values = [{**row, "row": index} for index, row in enumerate(rows)]
     return chart(
         about, height=34 * len(rows),
-        data=[{"name": "links", "values": values}],
-        scales=[{"name": "x", "domain": [0, max(row["busy"] for row in rows) or 1],
-                 "range": {"signal": "[0, width - 64]"}, "zero": True},
+        data=[{"name": "rows", "values": values}],
+        scales=[{"name": "x", "domain": [0, max(row["long"] for row in rows) or 1],
+                 "range": {"signal": "[0, width - 76]"}, "zero": True},
                 {"name": "y", "type": "band", "domain": list(range(len(rows))), "range": "height"},
-                colours("colour", shown)],
-        axes=[{"orient": "bottom", "scale": "x", "title": "busy, part of the iteration",
-               "format": "~%", "grid": True, "tickCount": {"signal": "narrow ? 4 : 8"}}],
-        legends=[legend(len(shown))],
-        marks=[{"type": "text", "from": {"data": "links"}, "encode": {"update": {
+                colours("colour", entries)],
+        axes=[{"orient": "bottom", "scale": "x", "title": title,
+               "format": form, "grid": True, "tickCount": {"signal": "narrow ? 4 : 8"}}],
+        legends=[legend(len(entries))],
+        marks=[{"type": "text", "from": {"data": "rows"}, "encode": {"update": {
             "x": {"value": 0}, "y": {"scale": "y", "field": "row", "offset": 8},
             "text": {"field": "name"}, "limit": {"signal": "width"},
             "baseline": {"value": "middle"}, "fontSize": {"value": 12}, "fill": SOFT}}},
-            {"type": "rect", "name": "parts", "from": {"data": "links"}, "encode": {"update": {
-                "x": {"value": 0}, "x2": {"scale": "x", "field": "busy"},
+            {"type": "rect", "name": "parts", "from": {"data": "rows"}, "encode": {"update": {
+                "x": {"value": 0}, "x2": {"scale": "x", "field": "long"},
                 "y": {"scale": "y", "field": "row", "offset": 16}, "height": {"value": 11},
-                "fill": {"scale": "colour", "field": "kind"}, "tooltip": {"field": "tip"},
+                "fill": {"scale": "colour", "field": by}, "tooltip": {"field": "tip"},
                 "fillOpacity": {"value": 1}},
                 "hover": {"fillOpacity": {"value": 0.75}}}},
-            {"type": "text", "from": {"data": "links"}, "encode": {"update": {
-                "x": {"scale": "x", "field": "busy", "offset": 6},
+            {"type": "text", "from": {"data": "rows"}, "encode": {"update": {
+                "x": {"scale": "x", "field": "long", "offset": 6},
                 "y": {"scale": "y", "field": "row", "offset": 22}, "text": {"field": "total"},
                 "baseline": {"value": "middle"}, "fontSize": {"value": 12},
                 "fontWeight": {"value": 600}, "fill": INK}}}])

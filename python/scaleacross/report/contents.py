@@ -4,54 +4,74 @@ are those that the search has stored, word for word."""
 
 from __future__ import annotations
 
-import json
-import re
 from typing import Any
 
-from scaleacross.report.places import fabric_section, links_section, places_section
+from scaleacross.report.extras import front_section, robust_section
+from scaleacross.report.places import (fabric_section, links_section, places_section, places_table,
+                                       spans_table)
 from scaleacross.report.plans import (bar_of, baselines_table, gpu_hours, ranking_table, time_chart,
                                       time_table)
-from scaleacross.report.provenance import provenance_section
-from scaleacross.report.sections import UNDECIDED, Page, Section, sections_of
-from scaleacross.report.source import Source, best_of, effects_of, is_answered
-from scaleacross.report.sweep import sweep_section
-from scaleacross.report.tables import Column, table
+from scaleacross.report.provenance import command_of, provenance_section
+from scaleacross.report.sections import Page, Section, statements_of
+from scaleacross.report.source import Source, best_of, effects_of, is_answered, said_of
+from scaleacross.report.sweep import is_told, sweep_section
+from scaleacross.report.tables import Column, Table, table
 from scaleacross.report.words import (amount, count, crossing, missing, percent, probability,
                                       seconds, share)
 
 CROSSES = {"dp": "data", "pp": "pipeline", "tp": "tensor", "cp": "context", "ep": "expert"}
 RUNS_DRAWN = 30
+RUNS_SHOWN = 200
+OTHERS_SHOWN = 20  # scenarios, of runs without a search
 
 
 def subtitle_of(source: Source) -> str:
-    buildings = json.loads(source.scenario)["cluster"]["buildings"]
-    gpus = [building["gpus"] for building in buildings]
-    text = f"{count(sum(gpus))} GPUs in {len(gpus)} building{'s' if len(gpus) > 1 else ''}"
-    if len(gpus) > 1:
-        text += f": {', '.join(f'{name} {count(n)}' for name, n in zip(source.buildings, gpus))}"
     changed = effects_of(source.search) if source.search else {}
-    return text + "".join(f" · {key}={value}" for key, value in changed.items())
+    return said_of(source.scenario) + "".join(f" · {key}={value}" for key, value in changed.items())
+
+
+def shard_of(search: dict[str, Any]) -> str:
+    """2 of 4; "" of a search that was made as a whole."""
+    return "" if missing(search["shard"]) else f"{search['shard']:g} of {search['shards']:g}"
+
+
+def progress_of(source: Source) -> str:
+    """How far a search is, and what goes on with it."""
+    shown = source.shown
+    counts = [f"{count(shown['ran'])} run"]
+    if shown["ruled_out"]:
+        counts.append(f"{count(shown['ruled_out'])} ruled out by their bounds")
+    for name, what in (("failed", "failed"), ("rejected", "cannot run")):
+        if shown[name]:
+            reasons = ", ".join(f"{count(number)} {reason}" for reason, number in shown[name].items())
+            counts.append(f"{count(sum(shown[name].values()))} {what} ({reasons})")
+    text = (f"Not finished: {count(shown['looked_at'])} of {count(shown['combinations'])} combinations "
+            f"are decided, of {count(shown['plans'])} distinct plans {', '.join(counts)}; "
+            f"{seconds(source.search['seconds'])} so far.")
+    if source.search["finished"] == 1:
+        text = "Every plan is decided, but the answer is not concluded: baselines and sentences are missing."
+    return f"{text} The same command goes on from here: {command_of(source)}"
 
 
 def figures_of(run: dict[str, Any]) -> list[tuple[str, str]]:
-    figures = [("iteration", seconds(run["iteration_time_s"])), ("MFU", percent(run["mfu"])),
-               ("exposed communication", seconds(run["exposed_comm_s"])),
-               ("pipeline bubble", percent(run["bubble_fraction"])),
-               ("memory, fullest stage", amount(run["memory_bytes_max"])),
-               ("across buildings", amount(run["cross_building_bytes"]))]
-    if not missing(run.get("gpu_hours")):
-        figures.append(("GPU-hours", gpu_hours(run["gpu_hours"])))
+    figures = [("iteration", seconds(run["iteration_time_s"])), ("MFU", percent(run["mfu"]))]
+    for name, key, say in (("exposed communication", "exposed_comm_s", seconds),
+                           ("pipeline bubble", "bubble_fraction", percent),
+                           ("memory, fullest stage", "memory_bytes_max", amount),
+                           ("across buildings", "cross_building_bytes", amount),
+                           ("GPU-hours", "gpu_hours", gpu_hours)):
+        if not missing(run.get(key)):
+            figures.append((name, say(run[key])))
     return figures
 
 
-def sure_of(source: Source, lines: list[str]) -> list[tuple[str, str, str]]:
-    search = source.search
+def sure_of(source: Source) -> list[tuple[str, str, str]]:
+    search, shard = source.search, shard_of(source.search)
     tiles = []
-    placement = next((line for line in lines if line.startswith("Placement:")), "")
-    likely = re.search(r", ((?:over |under )?\d+ %) likely", placement)
-    if likely:
-        told = UNDECIDED not in placement
-        tiles.append((likely[1], "sure that the placement is the faster one" if told else
+    if not missing(search["placement_probability"]):
+        told = is_told(search)
+        tiles.append((probability(search["placement_probability"]),
+                      "sure that the placement is the faster one" if told else
                       "sure of the placement: it does not decide here", "good" if told else "weak"))
     best = source.shown["ranking"][0]
     if not missing(best["probability_best"]):
@@ -65,9 +85,15 @@ def sure_of(source: Source, lines: list[str]) -> list[tuple[str, str, str]]:
                       f"({search['time_error_kind']})", "plain"))
     elif is_answered(search):
         tiles.append(("unknown", "how far times are off: no published runs of this kind", "weak"))
-    if not is_answered(search):
+    if shard:
+        tiles.append((f"shard {shard}", "the best of a part of the plans: that of another shard may be "
+                                        "better", "weak"))
+    if search["finished"] != 1:
         tiles.append(("not finished", "the best so far; the same ./scaleacross explore goes on",
                       "weak"))
+    elif not shard and not is_answered(search):
+        tiles.append(("not concluded", "baselines and how sure this is are missing; the same "
+                                       "./scaleacross explore goes on", "weak"))
     elif not missing(search["gap"]):
         proven = search["gap"] == 0
         tiles.append(("proven" if proven else f"within {share(search['gap'])}",
@@ -76,86 +102,135 @@ def sure_of(source: Source, lines: list[str]) -> list[tuple[str, str, str]]:
     return tiles
 
 
-def headline_of(source: Source, best_line: str) -> str:
+def headline_of(source: Source) -> str:
     """Begins with what to do, and goes on with the search's own figures."""
-    best = source.shown["ranking"][0]
-    label = best["plan"]["label"]
-    told = re.match(rf"Best(?: by [^:]+)?: {re.escape(label)}: ", best_line)
-    said = best_line[told.end():] if told else \
-        f"{seconds(best['iteration_time_s'])} per iteration, MFU {percent(best['mfu'])}."
-    across = best_of(source.plans[source.search["id"]], source.shown).iloc[0]["crossing"]
-    start = "" if is_answered(source.search) else "So far: "
-    if len(source.buildings) == 1:
+    best, search, shard = source.shown["ranking"][0], source.search, shard_of(source.search)
+    said = f"{seconds(best['iteration_time_s'])} per iteration, MFU {share(best['mfu'])}."
+    if search["objective"] not in (None, "time") and "objective_text" in best:
+        said = f"{best['objective_text']}, {said}"
+    if shard:
+        return f"The best of shard {shard}{'' if search['finished'] == 1 else ' so far'}: {said}"
+    start = "" if is_answered(search) else "So far: "
+    if len(source.cluster) == 1:
         return f"{start}{said[0].upper()}{said[1:]}"
+    across = best_of(source.plans[search["id"]], source.shown).iloc[0]["crossing"]
     return (f"{start}Let {CROSSES.get(across, across)} parallelism cross the buildings "
             f"({crossing(across)}): {said}")
 
 
-def search_page(source: Source) -> Page:
-    search, shown = source.search, source.shown
-    said = sections_of("" if missing(search["explanation"]) else search["explanation"])
-    page_charts: dict[str, Any] = {}
-    sweep = sweep_section(source, page_charts)
+def faster_of(source: Source) -> list[str]:
+    """Baselines that are faster than the best plan, which the space then does not hold."""
+    best = source.shown["ranking"][0]["iteration_time_s"]
+    return [f"The baseline {name} is faster: {seconds(run['iteration_time_s'])}, by {run['plan']['label']}."
+            for name, run in source.shown["baselines"].items()
+            if run.get("iteration_time_s", best) < best]
+
+
+def caveats_of(source: Source, said: dict[str, list[str]]) -> Section | None:
+    shown, search = source.shown, source.search
     ranking = shown["ranking"]
-    sections = [fabric_section(source)]
-    rejected = [row for row in source.rejections.to_dict("records")]
-    # What is said of the placement is part of the answer.
-    caveats = Section("caveats", "Caveats", lines=[line for line in said["sure"]
-                                                   if not line.startswith("Placement:")])
-    caveats.lines += [line for line in (ranking[0]["warnings"] if ranking else [])]
+    section = Section("caveats", "Caveats", lines=[*said.get("sure", []), *said.get("proof", [])])
+    section.lines += ranking[0]["warnings"] if ranking else []
+    short = [str(run["rank"]) for run in ranking if run["fits"] is False]
+    if short:
+        section.lines.append(f"Of the plans below #{', #'.join(short)} lack memory on a GPU: the study "
+                             "runs such plans as well.")
     if not missing(search["shard"]):
-        caveats.lines.append("A shard: merge puts it together with the others, and explore answers.")
+        section.lines.append(
+            f"A shard: ./scaleacross merge puts all {search['shards']:g} together, and explore then "
+            "finds baselines and the answer.")
+    rejected = source.rejections.to_dict("records")
     if rejected:
-        caveats.folded.append(("plans that were not ranked", table("not-ranked", [
+        section.folded.append(("plans that were not ranked", table("not-ranked", [
             Column("outcome", "outcome"), Column("reason", "reason"),
             Column("count", "plans", count, True), Column("example", "for example")], rejected)))
+    return section if section.lines or section.folded else None
+
+
+def note_of(source: Source) -> str:
+    """Of which search the page is, where the database holds several."""
+    if len(source.searches) < 2:
+        return ""
+    studies = len(set(source.searches["study"]))
+    return (f"This page is of search {source.search['id']} alone, of {len(source.searches)} "
+            f"{'' if studies == 1 else f'of {studies} studies '}in {source.name}; --search N shows "
+            "another. They are listed at the end.")
+
+
+def plan_sections(source: Source, said: dict[str, list[str]],
+                  page_charts: dict[str, Any]) -> list[Section]:
+    """Of the plans that have a result."""
+    shown = source.shown
+    ranking = shown["ranking"]
+    best = ranking[0] if ranking else None
     named = [(str(run["rank"]), run) for run in ranking]
     others = [(name, run) for name, run in shown["baselines"].items() if "iteration_time_s" in run]
     if shown["one_site"] and "iteration_time_s" in shown["one_site"]:
         others.append(("one-site", shown["one_site"]))
     checks = [(f"by {run['engine']}", run) for run in shown["checks"] if "iteration_time_s" in run]
     everything = named + others + checks
+    whose = f"the best plan of shard {shard_of(source.search)}" if shard_of(source.search) else \
+        "the best plan" if is_answered(source.search) else "the best plan so far"
+    sections: list[Section | None] = []
+    if best:
+        places = places_section(source, whose, best, said.get("stages", []), page_charts)
+        of_all = places_table(named)
+        if of_all and len(named) > 1:
+            places.folded.append(("stages, layers and memory by building, of every plan", of_all))
+        sections.append(places)
     if everything:
         page_charts["times"] = time_chart([bar_of(f"#{name}" if name.isdigit() else name, run)
                                            for name, run in everything])
         sections.append(Section(
-            "times", "Where the time goes", chart="times", lines=said["time"],
+            "times", "Where the time goes", chart="times", lines=said.get("time", []),
             lead="The best plans, the baselines and checks by other engines. Parts are means over "
                  "the ranks; communication that is hidden behind compute is not drawn.",
             folded=[("times of all of these", time_table(everything))]))
-    if sweep:
-        sections.append(sweep)
-    if ranking:
-        sections.insert(1, places_section(source, "the best plan", said["places"],
-                                            page_charts))
+    sections += [sweep_section(source, page_charts), robust_section(source)]
+    if best:
+        of_shard = f" of shard {shard_of(source.search)}" if shard_of(source.search) else ""
         sections.append(Section("plans", "The best plans", tables=[ranking_table(source)],
                                 lead=f"The best {len(ranking)} of {count(shown['plans'])} distinct "
-                                     "plans, and what makes the others slower."
+                                     f"plans{of_shard}, and what makes the others slower."
                                 if len(ranking) > 1 else ""))
+    sections.append(front_section(source, page_charts))
     if shown["baselines"] or shown["one_site"]:
-        sections.append(Section("baselines", "Baselines", lines=said["baselines"],
+        sections.append(Section("baselines", "Baselines", lines=said.get("baselines", []),
                                 tables=[baselines_table(source)],
                                 lead="Schools of planning, each tuned as well as the search itself."))
-    links = links_section(source, "the best plan", said["links"], page_charts)
-    sections += [one for one in (links, caveats if caveats.lines or caveats.folded else None,
-                                 provenance_section(source)) if one]
+    links = links_section(source, whose, best, said.get("links", []), page_charts)
+    of_all = spans_table(named + others)
+    if links and of_all and len(named + others) > 1:
+        links.folded.insert(0, ("load of every span, of every plan", of_all))
+    sections.append(links)
+    return [section for section in sections if section]
+
+
+def search_page(source: Source) -> Page:
+    search, shown = source.search, source.shown
+    said = statements_of(shown)
+    page_charts: dict[str, Any] = {}
+    caveats = caveats_of(source, said)
+    sections = [fabric_section(source), *plan_sections(source, said, page_charts),
+                *([caveats] if caveats else []), provenance_section(source)]
     page = Page(search["study"], subtitle_of(source), "", "", [], [], [], sections, page_charts)
-    if ranking:
-        best_line = said["best"][0] if said["best"] else ""
-        page.headline = headline_of(source, best_line)
-        page.plan = ranking[0]["plan"]["label"]
-        page.sure = sure_of(source, said["sure"])
-        page.figures = figures_of(ranking[0])
-        page.answer = [line for line in said["sure"] if line.startswith("Placement:")]
-        page.answer += [line for line in said["baselines"] if ": the best takes " in line]
-        if sweep:
-            page.answer += sweep.lines
-        if len(source.searches) > 1:
-            page.note = (f"This is search {search['id']} of {len(source.searches)} in "
-                         f"{source.name}; --search N shows another. They are listed below.")
+    page.note = note_of(source)
+    if shown["ranking"]:
+        page.headline = headline_of(source)
+        page.plan = shown["ranking"][0]["plan"]["label"]
+        page.sure = sure_of(source)
+        page.figures = figures_of(shown["ranking"][0])
+        page.answer = said.get("placement", []) + faster_of(source)
+        page.answer += [line for section in sections if section.id in ("sweep", "robust")
+                        for line in section.lines]
     else:
-        page.headline = "No plan can run." if search["finished"] == 1 else "Nothing has run yet."
-        page.answer = list(said["sure"])
+        page.headline = ("Nothing has run yet." if search["finished"] != 1 else
+                         "No plan has a result." if shown["failed"] else
+                         f"No plan of shard {shard_of(search)} can run." if shard_of(search) else
+                         "No plan can run.")
+        page.answer = said.get("best", [])
+    if search["finished"] != 1 or not (shard_of(search) or is_answered(search)):
+        page.answer.append(progress_of(source))
     return page
 
 
@@ -163,6 +238,18 @@ def run_of(source: Source, row: dict[str, Any]) -> dict[str, Any]:
     """A stored run as `show --json` has those of a search."""
     own = source.classes[source.classes["run_id"] == row["run_id"]].set_index("class")
     return {**row, "plan": {"label": row["label"]}, "classes": own.to_dict("index")}
+
+
+def runs_table(name: str, rows: list[dict[str, Any]]) -> Table:
+    return table(name, [
+        Column("label", "plan"), Column("engine", "engine"), Column("status", "status"),
+        Column("iteration_time_s", "iteration", seconds, True), Column("mfu", "MFU", percent, True),
+        Column("bubble_fraction", "bubble", percent, True),
+        Column("memory_bytes_max", "memory", amount, True),
+        Column("cross_building_bytes", "across buildings", amount, True),
+        Column("reason", "reason"), Column("detail", "detail")], rows,
+        also=["run_id", "scenario_id", "seed", "options", "compute_s", "bubble_s",
+              "exposed_comm_s"], most=RUNS_SHOWN)
 
 
 def runs_page(source: Source) -> Page:
@@ -183,29 +270,27 @@ def runs_page(source: Source) -> Page:
         page.figures = figures_of(best)
         page.sure = [("not searched", "a run of a given plan: it says nothing of other plans",
                       "plain")]
-        sections.append(places_section(source, "the fastest run", [], page_charts))
+        run = source.shown["ranking"][0]
+        sections.append(places_section(source, "the fastest run", run, [], page_charts))
         named = [(row["engine"], run_of(source, row)) for row in good[:RUNS_DRAWN]]
         page_charts["times"] = time_chart([bar_of(name, run) for name, run in named])
         sections.append(Section("times", "Where the time goes", chart="times",
                                 lead="Parts are means over the ranks; communication that is hidden "
                                      "behind compute is not drawn.",
                                 folded=[("times of all of these", time_table(named))]))
-        sections += [one for one in [links_section(source, "the fastest run", [], page_charts)] if one]
+        links = links_section(source, "the fastest run", run, [], page_charts)
+        sections += [links] if links else []
     else:
         page.headline = f"No run has a result: {bad[0]['detail'] or bad[0]['reason']}"
         page.plan = bad[0]["label"]
-    sections.append(Section("runs", "All runs", tables=[table("runs", [
-        Column("label", "plan"), Column("engine", "engine"), Column("status", "status"),
-        Column("iteration_time_s", "iteration", seconds, True), Column("mfu", "MFU", percent, True),
-        Column("bubble_fraction", "bubble", percent, True),
-        Column("memory_bytes_max", "memory", amount, True),
-        Column("cross_building_bytes", "across buildings", amount, True),
-        Column("reason", "reason"), Column("detail", "detail")], good + bad,
-        also=["run_id", "scenario_id", "seed", "options", "compute_s", "bubble_s",
-              "exposed_comm_s"])]))
-    if source.runs["scenario_id"].nunique() > 1:
-        sections[-1].lead = ("These runs are of several scenarios, which their times do not "
-                             "compare; what is drawn above is of the fastest.")
+    sections.append(Section("runs", "All runs", tables=[runs_table("runs", good + bad)]))
+    for n, (what, rows) in enumerate(list(source.other_runs.items())[-OTHERS_SHOWN:], 1):
+        sections.append(Section(f"others-{n}", what, tables=[runs_table(
+            f"others-{n}", rows.sort_values(["status", "iteration_time_s"]).to_dict("records"))]))
+    if source.other_runs:
+        page.note = (f"{source.name} has runs of {len(source.other_runs) + 1} scenarios, which their "
+                     "times do not compare: what is drawn is of the one that was run last; the "
+                     "others have a table each.")
     sections.append(provenance_section(source))
     return page
 

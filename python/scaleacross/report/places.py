@@ -4,38 +4,19 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from typing import Any
 
 from scaleacross.report import charts
 from scaleacross.report.sections import Section
 from scaleacross.report.source import Source
-from scaleacross.report.tables import Column, table
-from scaleacross.report.words import amount, count, missing, percent, rate, share
+from scaleacross.report.tables import Column, Table, table
+from scaleacross.report.words import amount, count, missing, percent, rate, share, some_of, yes_or_no
 
 LINKS_DRAWN = 20
-
-
-def places_of(source: Source, lines: list[str]) -> dict[str, tuple[list[int], list[int], int]]:
-    """Stages, their layers and the sum of these by building, from the sentence that says so. Empty
-    where names are such that it cannot be read."""
-    found = {}
-    for part in (lines[0].removeprefix("Stages: ").removesuffix(".").split("; ") if lines else []):
-        match = re.fullmatch(r"(.+?)(?: each have| has) stages? (.+?) with (\d+) layers?"
-                             r"(?: \((.+)\))?", part)
-        if not match:
-            return {}
-        stages = [stage for first, last in re.findall(r"(\d+)(?: to (\d+))?", match[2])
-                  for stage in range(int(first), int(last or first) + 1)]
-        layers = [int(one) for times, one in re.findall(r"(?:(\d+) x )?(\d+)", match[4] or match[3])
-                  for _ in range(int(times or 1))]
-        if len(layers) != len(stages):
-            return {}
-        for name in source.buildings:
-            if re.search(rf"(^|, | and ){re.escape(name)}(, | and |$)", match[1]):
-                found[name] = (stages, layers, int(match[3]))
-    return found if len(found) == len(source.buildings) else {}
+SPANS_SHOWN = 100
+ROWS_SHOWN = 400
+BUILDINGS_SHOWN = 12  # of more the table is folded
 
 
 def runs_text(values: list[int]) -> str:
@@ -52,22 +33,49 @@ def runs_text(values: list[int]) -> str:
 
 def is_wide(source: Source) -> bool:
     """Whether the fabric takes a row of its own. That of two buildings stands beside the stages."""
-    return len(source.buildings) > 2 or source.memory.empty
+    return len(source.cluster) > 2 or source.memory.empty
 
 
-def places_section(source: Source, whose: str, lines: list[str],
+def buildings_of(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the buildings hold of a plan: stages, layers and the memory of the fullest stage. Empty
+    of a plan that the program cannot lay out, of an older release for instance."""
+    stages = run.get("stages")
+    if not stages:
+        return []
+    used = [sum(use[name] for name in charts.CATEGORIES) for use in run["memory"]]
+    usable = [use["usable"] for use in run["memory"]]
+    if len(used) != len(stages["layers"]):
+        return []
+    rows = []
+    for name, held in stages["of_buildings"].items():
+        fullest = max(held, key=lambda stage: used[stage], default=None)
+        rows.append({"building": name, "stages": runs_text(held),
+                     "layers": sum(stages["layers"][stage] for stage in held),
+                     "fullest": None if fullest is None else used[fullest],
+                     "usable": None if fullest is None or not usable[fullest] else usable[fullest],
+                     "fits": None if fullest is None or not all(usable[stage] for stage in held)
+                     else all(used[stage] <= usable[stage] for stage in held)})
+    return rows
+
+
+BUILDING = [Column("building", "building"), Column("stages", "stages"),
+            Column("layers", "layers", str, True), Column("fullest", "fullest stage", amount, True),
+            Column("usable", "usable there", amount, True), Column("fits", "fits", yes_or_no)]
+
+
+def places_section(source: Source, whose: str, best: dict[str, Any] | None, lines: list[str],
                    page_charts: dict[str, Any]) -> Section:
-    places = places_of(source, lines)
+    """best is the run whose stages these are, where more is known of it than its memory."""
     memory = source.memory.to_dict("records")
     section = Section("places", "What sits where", lines=lines, wide=is_wide(source),
                       lead=f"Memory of a GPU by pipeline stage, of {whose}, and what the stage may "
                            "fill.")
+    stages = (best or {}).get("stages") or {"layers": [], "of_buildings": {}}
     bars = []
-    layers_of = {stage: layers for stages, all_layers, _ in places.values()
-                 for stage, layers in zip(stages, all_layers)}
     for row in memory:
         stage = row["stage"]
-        where = [name for name, (stages, _, _) in places.items() if stage in stages]
+        where = [name for name, held in stages["of_buildings"].items() if stage in held]
+        layers = stages["layers"][stage] if stage < len(stages["layers"]) else None
         values = {name: row[name] for name in charts.CATEGORIES}
         used = sum(values.values())
         tips = {}
@@ -76,10 +84,10 @@ def places_section(source: Source, whose: str, lines: list[str],
             if not missing(row["usable"]):
                 tips[name]["usable"] = amount(row["usable"])
             if where:
-                tips[name]["layers"] = str(layers_of[stage])
-                tips[name]["in"] = ", ".join(where)
-        note = f"{layers_of[stage]} layers · {', '.join(where)}" if where else ""
-        bars.append({"name": f"stage {stage}", "note": note, "values": values, "tip": tips,
+                tips[name]["layers"] = str(layers)
+                tips[name]["in"] = some_of(where)
+        bars.append({"name": f"stage {stage}", "values": values, "tip": tips,
+                     "note": f"{layers} layers · {some_of(where)}" if where else "",
                      "total": amount(used) + ("" if missing(row["usable"])
                                               else f" of {amount(row['usable'])}"),
                      "limit": None if missing(row["usable"]) else row["usable"]})
@@ -87,17 +95,15 @@ def places_section(source: Source, whose: str, lines: list[str],
         page_charts["memory"] = charts.stacked("Memory by pipeline stage", bars, charts.CATEGORIES,
                                                "GiB", 2**30, room=150)
         section.chart = "memory"
-    if places:
-        used = {row["stage"]: sum(row[name] for name in charts.CATEGORIES) for row in memory}
-        gpus = [building["gpus"] for building in json.loads(source.scenario)["cluster"]["buildings"]]
-        rows = [{"building": name, "gpus": gpus[n], "stages": runs_text(places[name][0]),
-                 "layers": places[name][2],
-                 "fullest": max((used.get(stage, 0) for stage in places[name][0]), default=None)}
-                for n, name in enumerate(source.buildings)]
-        section.tables.append(table("places", [
-            Column("building", "building"), Column("gpus", "GPUs", count, True),
-            Column("stages", "stages"), Column("layers", "layers", str, True),
-            Column("fullest", "fullest stage", amount, True)], rows))
+    rows = buildings_of(best) if best else []
+    gpus = {one["name"]: one["gpus"] for one in source.cluster}
+    rows = [{**row, "gpus": gpus.get(row["building"])} for row in rows]
+    if rows:
+        shown = table("places", [BUILDING[0], Column("gpus", "GPUs", count, True), *BUILDING[1:]], rows)
+        if len(rows) > BUILDINGS_SHOWN:
+            section.folded.append((f"all {len(rows)} buildings", shown))
+        else:
+            section.tables.append(shown)
     if memory:
         section.folded.append(("memory by stage", table("memory", [
             Column("stage", "stage"), *(Column(name, title, amount, True)
@@ -106,25 +112,48 @@ def places_section(source: Source, whose: str, lines: list[str],
     return section
 
 
+def places_table(named: list[tuple[str, dict[str, Any]]]) -> Table | None:
+    """Stages, layers and memory by building, of several plans."""
+    rows = [{"plan": name, **row} for name, run in named for row in buildings_of(run)]
+    return table("stages", [Column("plan", "plan"), *BUILDING], rows,
+                 most=ROWS_SHOWN) if rows else None
+
+
+def spans_table(named: list[tuple[str, dict[str, Any]]]) -> Table | None:
+    """How busy every span is, by plan, the fullest first."""
+    spans: dict[str, dict[str, Any]] = {}
+    for name, run in named:
+        for link in run.get("resources", []):
+            if kind_of(link) == "span":
+                row = spans.setdefault(link["name"], {"span": link["name"],
+                                                      "capacity": link["capacity_bps"]})
+                row[name] = link["busy"]
+    plans = [name for name, _ in named if any(name in row for row in spans.values())]
+    rows = sorted(spans.values(), key=lambda row: -max(row.get(name, 0.0) for name in plans))
+    return table("spans", [Column("span", "span"), Column("capacity", "capacity", rate, True),
+                           *(Column(name, f"#{name}" if name.isdigit() else name, share, True)
+                             for name in plans)], rows, most=SPANS_SHOWN) if rows else None
+
+
 def kind_of(link: dict[str, Any]) -> str:
     if not link["shared"]:
         return "port"
-    inside = re.search(r" (leaf|zone|NIC|scale-up) (out|in|up|down|link)$", link["name"])
-    return "building" if inside else "span"
+    return "span" if link["kind"] == "span" else "building"
 
 
-def links_section(source: Source, whose: str, lines: list[str],
+def links_section(source: Source, whose: str, best: dict[str, Any] | None, lines: list[str],
                   page_charts: dict[str, Any]) -> Section | None:
     links: list[dict[str, Any]] = [{**link, "kind": kind_of(link)}
-                                   for link in source.links.to_dict("records")]
+                                   for link in (best or {}).get("resources", [])]
     if not links:
         return None
-    spans = [link for link in links if link["kind"] == "span"][:LINKS_DRAWN]
+    ordered = sorted(links, key=lambda link: -link["busy"])
+    spans = [link for link in ordered if link["kind"] == "span"][:LINKS_DRAWN]
     # Of the many ports the fullest of each kind in each building.
     fullest: dict[str, dict[str, Any]] = {}
-    for link in sorted((one for one in links if one["kind"] != "span"),
-                       key=lambda link: -link["busy"]):
-        fullest.setdefault(re.sub(r"^stage \d+ (in )?", "", link["name"]), link)
+    for link in ordered:
+        if link["kind"] != "span":
+            fullest.setdefault(link["family"], link)
     drawn = sorted(spans + list(fullest.values())[:LINKS_DRAWN], key=lambda link: -link["busy"])
     page_charts["links"] = charts.bars("How busy links are", [
         {"name": link["name"], "kind": link["kind"], "busy": link["busy"],
@@ -138,9 +167,13 @@ def links_section(source: Source, whose: str, lines: list[str],
         Column("busy", "busy", share, True),
         Column("bytes", "bytes of an iteration", amount, True),
         Column("capacity_bps", "capacity", rate, True)], links)
+    every = sum(link["kind"] == "span" for link in links)
+    which = "the spans between buildings" if every <= LINKS_DRAWN else (
+        f"the {LINKS_DRAWN} fullest of {every} spans between buildings")
     return Section("links", "Load of links and spans", lines=lines, chart="links",
-                   lead=f"Of {whose}: the spans between buildings, the links inside them, and of the "
-                        "ports of GPUs the fullest of each kind.", folded=[(f"all {len(links)} links", shown)])
+                   lead=f"Of {whose}: {which}, the links inside them, and of the "
+                        "ports of GPUs the fullest of each kind.",
+                   folded=[(f"all {len(links)} links", shown)])
 
 
 def fabric_section(source: Source) -> Section:
@@ -150,4 +183,6 @@ def fabric_section(source: Source) -> Section:
     else:
         section.image = "data:image/svg+xml;base64," + base64.b64encode(
             source.fabric.encode()).decode()
+        width = re.search(r'<svg[^>]* width="(\d+)', source.fabric)
+        section.image_width = int(width[1]) if width else 0
     return section

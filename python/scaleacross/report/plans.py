@@ -10,7 +10,7 @@ from scaleacross.report import charts
 from scaleacross.report.source import Source
 from scaleacross.report.tables import Column, Table, table
 from scaleacross.report.words import (amount, count, missing, percent, probability, seconds,
-                                      significant)
+                                      significant, yes_or_no)
 
 
 def times_of(run: dict[str, Any]) -> dict[str, float]:
@@ -84,6 +84,21 @@ def gpu_hours(value: float) -> str:
     return count(value) if value >= 9999.5 else significant(value)
 
 
+def usable_of(run: dict[str, Any]) -> float | None:
+    """What the fullest stage may fill; None of a run that was stored without."""
+    fullest = max(run["memory"], default=None,
+                  key=lambda use: sum(use[name] for name in charts.CATEGORIES))
+    return fullest["usable"] or None if fullest else None
+
+
+def fits_column(runs: list[dict[str, Any]]) -> Column:
+    """Whether plans have the memory that they need: the title says of how much, where that is the
+    same of all."""
+    usable = {usable_of(run) for run in runs} - {None}
+    title = f"fits in {amount(usable.pop())}" if len(usable) == 1 else "fits"
+    return Column("fits", title, yes_or_no, True)
+
+
 def ranking_table(source: Source) -> Table:
     shown = source.shown
     best = shown["ranking"][0]
@@ -98,6 +113,7 @@ def ranking_table(source: Source) -> Table:
                      **corrected,
                      "interval": f"{seconds(corrected['low_s'])} to {seconds(corrected['high_s'])}"
                      if corrected else None,
+                     "usable_bytes": usable_of(run),
                      "exposed": run["exposed_comm_s"] / run["iteration_time_s"],
                      "what_differs": "the best" if run is best
                      else differs_text(run.get("differs", {})),
@@ -109,14 +125,15 @@ def ranking_table(source: Source) -> Table:
         Column("mfu", "MFU", percent, True), Column("exposed", "exposed", percent, True),
         Column("bubble_fraction", "bubble", percent, True),
         Column("memory_bytes_max", "memory", amount, True),
+        fits_column(shown["ranking"]),
         Column("cross_building_bytes", "across buildings", amount, True),
         Column("gpu_hours", "GPU-hours", gpu_hours, True),
         Column("cost", "cost", significant, True),
         Column("fastest", "fastest", str, True), Column("front", "on the front", str, True),
         Column("what_differs", "differs from the best (its value)"),
         Column("what_follows", "which times follow")], rows,
-        also=["exposed_comm_s", "compute_s", "bubble_s", "probability_best", "probability_slower",
-              "low_s", "high_s", "operations", "covered", "uncovered_share"])
+        also=["usable_bytes", "exposed_comm_s", "compute_s", "bubble_s", "probability_best",
+              "probability_slower", "low_s", "high_s", "operations", "covered", "uncovered_share"])
 
 
 def baselines_table(source: Source) -> Table:
@@ -131,12 +148,14 @@ def baselines_table(source: Source) -> Table:
         rows.append({"name": name, "label": f"none: {refused['detail'] or refused['reason']}"
                      if refused else run["plan"]["label"],
                      "iteration_time_s": run.get("iteration_time_s"), "mfu": run.get("mfu"),
+                     "memory_bytes_max": run.get("memory_bytes_max"), "fits": run.get("fits"),
                      "probability_slower": run.get("probability_slower"),
                      "rule": rule.get("rule"), "tunes": rule.get("tunes"),
                      "leaves": rule.get("does not touch"), "source": rule.get("source")})
     return table("baselines", [
         Column("name", "baseline"), Column("label", "its plan"),
         Column("iteration_time_s", "iteration", seconds, True), Column("mfu", "MFU", percent, True),
+        Column("memory_bytes_max", "memory", amount, True), Column("fits", "fits", yes_or_no, True),
         Column("probability_slower", "the best is faster", probability, True),
         Column("rule", "rule"), Column("tunes", "tunes"), Column("leaves", "does not touch"),
         Column("source", "source")], rows)

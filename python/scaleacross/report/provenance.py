@@ -72,15 +72,22 @@ def provenance_section(source: Source) -> Section:
     facts += [("version", all_of("program_version")), ("commit", all_of("git_commit"))]
     rows = [{"what": what, "value": str(value)} for what, value in facts
             if not missing(value) and value != ""]
+    scenario = source.scenario
+    lead, name = ("The study below is what was computed, presets written out, without a plan.",
+                  "scenario.json")
+    best = source.shown["ranking"][0] if source.shown and source.shown["ranking"] else {}
+    if "study" in best:
+        scenario, name = json.dumps(best["study"], ensure_ascii=False), "study.json"
+        lead = ("The study below is what was computed, presets written out, with the best plan: "
+                f"./scaleacross run study.json --engine {best['engine']} finds its time again.")
     searches = table("searches", [
         Column("id", "search"), Column("study", "study"), Column("changes", "changed"),
         Column("engine", "engine"), Column("plans", "combinations", count, True),
         Column("finished", "finished", lambda finished: "yes" if finished else "no"),
         Column("updated_at", "last worked on (UTC)")], source.searches.to_dict("records"))
     folded = [("searches in this database", searches)] if len(source.searches) > 1 else []
-    link = "data:application/json;base64," + base64.b64encode(source.scenario.encode()).decode()
+    link = "data:application/json;base64," + base64.b64encode(scenario.encode()).decode()
     return Section("provenance", "Where this comes from", tables=[table("provenance", [
         Column("what", ""), Column("value", "")], rows)], folded=folded,
-        lead="The scenario below is what was computed, presets written out and buildings called by "
-             "number; it runs as a study.",
-        text=json.dumps(json.loads(source.scenario), indent=1), download=("scenario.json", link))
+        lead=lead, text=json.dumps(json.loads(scenario), indent=1, ensure_ascii=False),
+        download=(name, link))

@@ -4,19 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Any
 
 from scaleacross.report.tables import Table
-
-# Sentences of an explanation that have a section of their own, by how they begin; the others are
-# about how sure the answer is.
-SECTIONS = {"Best": "best", "Across buildings": "time", "Communication": "time",
-            "Pipeline bubble": "time", "Stages": "places", "Links, the fullest of each kind": "links",
-            "Baseline": "baselines", "All GPUs in one building": "baselines"}
-# What such a sentence says of placements that the model does not tell apart.
-UNDECIDED = "Placement does not decide here"
-
 
 @dataclasses.dataclass
 class Section:
@@ -25,6 +15,7 @@ class Section:
     lead: str = ""
     lines: list[str] = dataclasses.field(default_factory=list)
     image: str = ""
+    image_width: int = 0  # its own, in pixels
     chart: str = ""  # name of one of the page's charts
     tables: list[Table] = dataclasses.field(default_factory=list)
     folded: list[tuple[str, Table]] = dataclasses.field(default_factory=list)
@@ -47,16 +38,10 @@ class Page:
     note: str = ""
 
 
-def sections_of(explanation: str) -> dict[str, list[str]]:
-    """The sentences of an explanation by where they stand."""
-    found: dict[str, list[str]] = {"best": [], "time": [], "places": [], "links": [],
-                                   "baselines": [], "sure": []}
-    for line in explanation.splitlines():
-        for begin, section in SECTIONS.items():
-            if re.match(rf"{begin}\b", line):
-                found[section].append(line)
-                break
-        else:
-            if line:
-                found["sure"].append(line)
+def statements_of(shown: dict[str, Any]) -> dict[str, list[str]]:
+    """The sentences of an answer by what they are about. Those of a search that was concluded
+    before there were topics are about nothing known, and stand where it says how sure it is."""
+    found: dict[str, list[str]] = {}
+    for topic, line in zip(shown["topics"], shown["explanation"]):
+        found.setdefault(topic or "sure", []).append(line)
     return found

@@ -36,6 +36,7 @@ class Table:
     columns: list[Column]
     rows: list[list[Cell]]
     csv: str
+    more: int = 0  # rows that only the file has
 
 
 def csv_of(keys: list[str], rows: Iterable[Mapping[str, Any]]) -> str:
@@ -49,14 +50,15 @@ def csv_of(keys: list[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def table(name: str, columns: list[Column], rows: list[dict[str, Any]],
-          also: Iterable[str] = ()) -> Table:
-    """Columns that no row knows are left out; `also` names those that only the file has."""
+          also: Iterable[str] = (), most: int = 1000) -> Table:
+    """Columns that no row knows are left out; `also` names those that only the file has, which has
+    the rows behind the first `most` as well."""
     def known(key: str) -> bool:
         return any(not missing(row.get(key)) for row in rows)
 
     used = [column for column in columns if known(column.key)]
     cells = [[Cell("–" if missing(row.get(column.key)) else column.say(row[column.key]),
-                   column.title, column.figure) for column in used] for row in rows]
+                   column.title, column.figure) for column in used] for row in rows[:most]]
     keys = [column.key for column in used]
     keys += [key for key in also if key not in keys and known(key)]
-    return Table(name, used, cells, csv_of(keys, rows))
+    return Table(name, used, cells, csv_of(keys, rows), max(0, len(rows) - most))

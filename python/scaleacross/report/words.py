@@ -69,3 +69,13 @@ def count(value: float) -> str:
 
 def crossing(word: str) -> str:
     return f"{word.upper()}-out"
+
+
+def yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def some_of(names: list[str], most: int = 4) -> str:
+    """a, b, c, d and 28 more."""
+    more = len(names) - most
+    return ", ".join(names) if more < 2 else f"{', '.join(names[:most])} and {more} more"

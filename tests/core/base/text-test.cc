@@ -167,7 +167,12 @@ TEST(Text, ListsHaveBlanksAroundTheirParts)
     EXPECT_EQ(ListParts("a,,b, "), (Parts{"a", "", "b"}));
     EXPECT_EQ(ListParts(" "), Parts{""});
     EXPECT_EQ(ListParts(""), Parts{});
+    EXPECT_EQ(ListParts("1km,\n 30km\r\n"), (Parts{"1km", "30km"}));
     EXPECT_EQ(Trimmed(" \t"), "");
+    EXPECT_EQ(WithoutByteOrderMark("\xef\xbb\xbf"
+                                   "a"),
+              "a");
+    EXPECT_EQ(WithoutByteOrderMark("\xef\xbb"), "\xef\xbb");
 }
 
 TEST(Text, AnyOf)

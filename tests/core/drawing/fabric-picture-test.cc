@@ -198,6 +198,52 @@ TEST(FabricPicture, Texts)
 }
 
 /**
+ * A mesh of 32 buildings has 496 spans, which nobody could follow as lines: 31 buildings are alike
+ * and drawn once, the other by itself, and the distances are a table of 32 rows and columns.
+ */
+TEST(FabricPicture, ManySpansAreATable)
+{
+    ClusterSpec cluster;
+    for (uint32_t i = 0; i < 32; i++)
+    {
+        cluster.buildings.push_back(Building("b" + std::to_string(i), i == 5 ? 64 : 32));
+        for (uint32_t j = 0; j < i; j++)
+        {
+            CrossLinkSpec span;
+            span.a = j;
+            span.b = i;
+            span.distance = Distance(100 * j + i);
+            span.latency = Duration::Microseconds(100 + i);
+            span.capacity = GigabitsPerSecond(j == 0 ? 800 : 1600);
+            cluster.crossLinks.push_back(span);
+        }
+    }
+    const std::string svg = SvgText(PictureOf(cluster));
+    const auto count = [&svg](const std::string& what) {
+        size_t found = 0;
+        for (size_t at = svg.find(what); at != std::string::npos; at = svg.find(what, at + 1))
+        {
+            found++;
+        }
+        return found;
+    };
+    EXPECT_EQ(count("class=\"frame\""), 2U);
+    EXPECT_EQ(count(">b0 and 30 alike</text>"), 1U);
+    EXPECT_EQ(count(">b5</text>"), 1U);
+    EXPECT_EQ(count("<path"), 0U);
+    EXPECT_EQ(count(">32 b31</text>"), 1U);
+    // Of 30 and 31: 100 x 30 + 31 km. Those of the first have half the capacity.
+    EXPECT_EQ(count(">3031 km A</text>") + count(">3031 km B</text>"), 2U) << "from either";
+    EXPECT_EQ(count(" km A</text>") + count(" km B</text>"), 2 * 496U);
+    EXPECT_EQ(std::min(count(" km A</text>"), count(" km B</text>")), 2 * 31U);
+    const std::regex page("<svg [^>]*width=\"([0-9.]+)\" height=\"([0-9.]+)\"");
+    std::smatch size;
+    ASSERT_TRUE(std::regex_search(svg, size, page));
+    EXPECT_LT(std::stod(size[1]), 2600);
+    EXPECT_LT(std::stod(size[2]), 1300);
+}
+
+/**
  * Drawn side by side, no two boxes of a picture overlap, and all are within the page. Pods of 128
  * GPUs: buildings whose last pod is not full have five boxes; the one of 896 GPUs has three.
  */

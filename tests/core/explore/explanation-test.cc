@@ -81,8 +81,9 @@ std::string
 Text(const ExplanationInput& input)
 {
     std::string text;
-    for (const auto& line : Explain(input))
+    for (const auto& [topic, line] : Explain(input))
     {
+        EXPECT_THAT(kTopics, testing::Contains(topic)) << line;
         text += line + "\n";
     }
     return text;
@@ -450,7 +451,7 @@ TEST(Explanation, OfASearchThatIsOutOfTime)
     input.counts.left = 0.08;
     const auto text = [&input] {
         std::string all;
-        for (const std::string& line : Explain(input))
+        for (const auto& [topic, line] : Explain(input))
         {
             all += line + "\n";
         }

@@ -80,9 +80,47 @@ TEST(Flip, PlacementsThatCannotRun)
     EXPECT_FALSE(flips[0].about);
 }
 
-TEST(Flip, ValuesWithUnitsAreNotInterpolated)
+/// PP-out less DP-out is +30 at 3 km and -30 at 30 km: zero half way, at 16.5 km.
+TEST(Flip, ValuesWithUnitsAreMetInTheirUnit)
 {
-    EXPECT_FALSE(FlipsOf({At("3km", 100, 130), At("30km", 130, 100)})[0].about);
+    const auto flips = FlipsOf({At("3km", 100, 130), At("30 km", 130, 100)});
+    ASSERT_EQ(flips.size(), 1);
+    ASSERT_TRUE(flips[0].about);
+    EXPECT_NEAR(*flips[0].about, 16.5, 1e-9);
+    EXPECT_EQ(flips[0].scale.TextOf(*flips[0].about), "16.5 km");
+    // +10 at 800 Gbps, -30 at 1.6 Tbps: a quarter of the way, at 1 Tbps.
+    const auto rates = FlipsOf({At("800Gbps", 100, 110), At("1.6Tbps", 130, 100)});
+    ASSERT_EQ(rates.size(), 1);
+    EXPECT_EQ(rates[0].scale.TextOf(rates[0].about.value()), "1 Tbps");
+}
+
+/// Between names there is nothing, so that none is a neighbour of another.
+TEST(Flip, CategoriesHaveNone)
+{
+    EXPECT_TRUE(FlipsOf({At("h100", 100, 130), At("b200", 130, 100)}).empty());
+    EXPECT_TRUE(FlipsOf({At("1", 100, 130), At("auto", 130, 100)}).empty());
+    EXPECT_TRUE(FlipsOf({At("1km", 100, 130), At("1ms", 130, 100)}).empty());
+    EXPECT_TRUE(FlipsOf({At("true", 100, 130), At("false", 130, 100)}).empty());
+}
+
+/// 1, 2 and 7 whatever their order: the one flip is between 2 and 7.
+TEST(Flip, OrderOfValuesDoesNotMatter)
+{
+    const auto flips = FlipsOf({At("7", 100, 70), At("1", 100, 130), At("2", 100, 120)});
+    ASSERT_EQ(flips.size(), 1);
+    EXPECT_EQ(flips[0].before, "2");
+    EXPECT_EQ(flips[0].after, "7");
+    EXPECT_NEAR(flips[0].about.value(), 4, 1e-9);
+}
+
+TEST(SweepScale, OneUnitForAllValues)
+{
+    EXPECT_EQ(ScaleOf({"300m", "1km"})->numbers, (std::vector<double>{0.3, 1}));
+    EXPECT_EQ(ScaleOf({"100 Gbps", "1Tbps"})->unit, "bps");
+    EXPECT_EQ(ScaleOf({"0", "1e-5", "2%"})->numbers, (std::vector<double>{0, 1e-5, 0.02}));
+    EXPECT_EQ(ScaleOf({"1ms", "2s"})->numbers, (std::vector<double>{1e-3, 2}));
+    EXPECT_EQ(ScaleOf({"1KiB"})->numbers, (std::vector<double>{1024}));
+    EXPECT_FALSE(ScaleOf({"1", "1km"}));
 }
 
 TEST(Flip, MarginIsOfTheSlower)

@@ -42,6 +42,16 @@ TEST(CsvTable, SaysWhereALineIs)
     EXPECT_EQ(table.rows[0].where, path + ":5");
 }
 
+TEST(CsvTable, ReadsWhatOtherProgramsWrite)
+{
+    const TemporaryFolder folder;
+    const CsvTable table = ReadCsvTable(folder.Write("a.csv",
+                                                     "\xef\xbb\xbf"
+                                                     "a,b\r\n1,2\r\n"));
+    EXPECT_THAT(table.columns, ElementsAre("a", "b"));
+    EXPECT_THAT(table.rows.front().cells, ElementsAre("1", "2"));
+}
+
 TEST(CsvTable, RefusesWhatIsNone)
 {
     for (const std::string text : {"a,a\n1,2\n",

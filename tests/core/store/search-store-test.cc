@@ -530,7 +530,8 @@ TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
     BestFirstSearch().Run(m_space, engine, m_options, store);
     Conclusion conclusion;
     conclusion.gap = 0.25;
-    conclusion.explanation = {"first line", "second line"};
+    conclusion.explanation = {{"best", "first line"}, {"proof", "second line"}};
+    conclusion.placement = 0.8;
     conclusion.sure = 0.9;
     conclusion.timeError = TimeError{"dense", 0.1, -0.3, 7};
     conclusion.plans = {{0.6, {}, 0}, {0.4, 0.75, 0}, {0.4, 0.75, 2}};
@@ -548,7 +549,11 @@ TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
     EXPECT_EQ(shown.timeError->kind, "dense");
     EXPECT_EQ(shown.timeError->worst, -0.3);
     EXPECT_EQ(shown.timeError->runs, 7U);
-    EXPECT_THAT(shown.explanation, testing::ElementsAre("first line", "second line"));
+    ASSERT_EQ(shown.explanation.size(), 2U);
+    EXPECT_EQ(shown.explanation[0].text, "first line");
+    EXPECT_EQ(shown.explanation[1].text, "second line");
+    EXPECT_EQ(shown.explanation[1].topic, "proof");
+    EXPECT_EQ(shown.placement, 0.8);
     const auto kept = BestRuns(database, searches[0], 4);
     ASSERT_EQ(kept.size(), 4U);
     EXPECT_EQ(kept[0].sureness.best, 0.6);

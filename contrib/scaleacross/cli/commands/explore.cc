@@ -8,6 +8,7 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/explore/model-error.h"
+#include "core/store/search-store.h"
 
 #include <algorithm>
 #include <iostream>
@@ -128,6 +129,10 @@ ExploreWith(const ExploreOptions& options,
     const Answer answer = ExploreStudy(study, space, options, database, stop);
     const auto checks = Check(study, space, options, answer, database, stop);
     const auto robust = Robust(study, space, options, answer, database, stop);
+    if (robust)
+    {
+        StoreRobust(database, answer.id, RobustJson(study, space, *robust, options.top).dump());
+    }
     if (options.common.json)
     {
         Json json = AnswerJson(study, space, answer, options.top);
@@ -142,6 +147,8 @@ ExploreWith(const ExploreOptions& options,
                   << (robust ? "\n" + RobustText(study, space, *robust, options.top) : "")
                   << "\nStored in " << database.Path() << ".\n";
     }
+    options.csv.Write([&] { return AnswerJson(study, space, answer, options.top).at("ranking"); },
+                      options.common.study);
     if (stop)
     {
         std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
@@ -189,6 +196,7 @@ Explore(ExploreOptions options, const std::string& shard)
     const Study study = StudyOf(options.common);
     const SearchSpace space(study);
     ExpectExplorable(options, study);
+    options.csv.Expect(options.common.study, DatabasePathOf(options.common, study));
     if (!shard.empty())
     {
         options.shard = ShardOf(shard);
@@ -226,6 +234,7 @@ AddExplore(CommandLine& program)
     command.Flag("--json", options->common.json, "print JSON instead of tables");
     AddDatabase(command, options->common);
     AddJobs(command, options->common);
+    options->csv.AddTo(command, "plan of the ranking, or value of a sweep");
     command
         .Add("--sweep",
              options->sweeps,
@@ -251,6 +260,7 @@ AddExplore(CommandLine& program)
         .Excludes("--verify")
         .Excludes("--robust")
         .Excludes("--stop-after")
+        .Excludes("--csv")
         .Excludes("--top");
     command.Does([options, shard, command] {
         return command.IsGiven("--sweep") ? Sweep(*options) : Explore(*options, *shard);

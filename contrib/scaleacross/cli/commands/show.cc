@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/explore-study.h"
+#include "cli/kept-plan.h"
 #include "cli/show/differences.h"
 #include "cli/show/ranking-columns.h"
 #include "cli/show/report-json.h"
@@ -12,8 +13,9 @@
 #include "core/base/errors.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/explanation.h"
-#include "core/spec/canonical-json.h"
+#include "core/spec/study-json.h"
 #include "core/store/search-reader.h"
+#include "core/store/sweep-store.h"
 
 #include <fmt/core.h>
 #include <iostream>
@@ -39,10 +41,137 @@ struct ShowOptions
 Json
 RunJson(const std::string& label, const StoredRun& run)
 {
+    const auto fits = FitsInMemory(run.evaluation);
     Json json = ToJson(run.evaluation);
     json["engine"] = run.engine;
     json["plan"] = {{"label", label}, {"text", run.planText}};
+    json["fits"] = fits ? Json(*fits) : Json(nullptr);
     json["warnings"] = MemoryWarningsOf(run.evaluation);
+    return json;
+}
+
+/// Adds where the stages of a run are, and as `study` what `run` takes to find its very time again;
+/// nothing of a plan that this release cannot read.
+void
+AddStudy(Json& json, const std::string& setting, const std::string& name, const StoredRun& run)
+{
+    const auto plan = PlanOfText(run.planText);
+    if (!plan)
+    {
+        return;
+    }
+    try
+    {
+        const Study study = StudyOfPlan(setting, *plan, "stored");
+        json["stages"] = StagesJson(study.scenario);
+        Json file = {{"study", name}};
+        file.update(Json::parse(StudyJson(study.scenario, {true, study.seed})));
+        file["engines"] = {run.engine};
+        json["study"] = file;
+    }
+    catch (const ConfigError&)
+    {
+        // of another release, with other fields
+    }
+}
+
+/// Where there is no search: the fastest runs of what was last run.
+Json
+RunsJson(Database& database, size_t top)
+{
+    Json json = Json::array();
+    for (const RunOfSetting& one : LastRuns(database, top))
+    {
+        json.push_back(RunJson(one.run.label, one.run));
+        json.back()["run"] = one.id;
+        AddStudy(json.back(), one.setting, "run", one.run);
+    }
+    return json;
+}
+
+/// The best plans of placements, by crossing.
+Json
+PlacementsJson(const std::vector<KeptRun>& runs)
+{
+    Json json = Json::object();
+    for (const KeptRun& kept : runs)
+    {
+        json[ToString(kept.run.crossing)] = RunJson(kept.label, kept.run);
+    }
+    return json;
+}
+
+/// The plans of the front, by rank, with their values by its objectives.
+Json
+FrontJson(const std::vector<KeptRun>& runs, const Goals& goals)
+{
+    Json front = Json::array();
+    for (const KeptRun& kept : runs)
+    {
+        Json values = Json::object();
+        Json texts = Json::object();
+        for (const Objective& objective : goals.front.objectives)
+        {
+            const double value =
+                objective->value(std::get<RunReport>(kept.run.evaluation), goals.rates);
+            values[objective.Name()] = value;
+            texts[objective.Name()] = ValueText(objective, value);
+        }
+        front.push_back({{"label", kept.label},
+                         {"rank", kept.rank},
+                         {"crossing", ToString(kept.run.crossing)},
+                         {"values", values},
+                         {"texts", texts}});
+    }
+    return front;
+}
+
+/// The buildings as their study calls them.
+Json
+BuildingsJson(const SearchSummary& search)
+{
+    Json json = Json::array();
+    try
+    {
+        const Study study = ParseStudy(search.setting, "stored", {}, StudyScope::Network);
+        for (const BuildingSpec& building : study.scenario.cluster.buildings)
+        {
+            json.push_back({{"name", building.name}, {"gpus", building.gpus}});
+        }
+    }
+    catch (const ConfigError&)
+    {
+        // of another release, with other fields
+    }
+    return json;
+}
+
+/// What a column holds; a file in which that is no JSON was edited.
+Json
+ParseColumn(const Database& database, const std::string& column, const std::string& text)
+{
+    try
+    {
+        return Json::parse(text);
+    }
+    catch (const Json::exception& error)
+    {
+        database.Damaged(column + " is no JSON: " + error.what());
+    }
+}
+
+/// Sweeps with their axes, and the search of every point in their order.
+Json
+SweepsJson(Database& database)
+{
+    Json json = Json::array();
+    for (const StoredSweep& sweep : ListSweeps(database))
+    {
+        json.push_back({{"sweep", sweep.id},
+                        {"study", sweep.study},
+                        {"axes", ParseColumn(database, "axes of a sweep", sweep.axes)},
+                        {"searches", sweep.searches}});
+    }
     return json;
 }
 
@@ -95,6 +224,8 @@ SummaryJson(const SearchSummary& search)
     json["concluded"] = IsConcluded(search);
     json["seconds"] = search.seconds;
     json["objective"] = search.objective.Name();
+    json["objective_figure"] = search.objective->figure;
+    json["follows_time"] = search.objective->followsTime;
     json["keep"] = search.keep;
     json["method"] = search.method;
     json["gap_asked"] = search.gapAsked;
@@ -138,6 +269,13 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
             continue;
         }
         Json json = SummaryJson(search);
+        json["buildings"] = BuildingsJson(search);
+        json["placements"] = PlacementsJson(PlacementRuns(database, search));
+        json["pareto"] = search.paretoOf
+                             ? FrontJson(FrontRuns(database, search), GoalsOf(database, search.id))
+                             : Json::array();
+        json["robust"] =
+            search.robust.empty() ? Json(nullptr) : ParseColumn(database, "robust", search.robust);
         json["ranking"] = Json::array();
         const auto best = BestRuns(database, search, top);
         const auto runs = RankedRunsOf(best);
@@ -147,11 +285,14 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
             Json run = RunJson(kept.label, kept.run);
             run["rank"] = kept.rank;
             run["pareto"] = kept.pareto;
+            AddStudy(run, search.setting, search.study, kept.run);
             run.update(ToJson(kept.sureness));
             const auto* report = std::get_if<RunReport>(&kept.run.evaluation);
             if (report != nullptr && search.rates)
             {
                 run.update(AmountsJson(*report, *search.rates));
+                run["objective_text"] =
+                    ValueText(search.objective, search.objective->value(*report, *search.rates));
             }
             if (known != runs.end() && known->rank == kept.rank)
             {
@@ -180,7 +321,10 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
         }
         all.push_back(json);
     }
-    return {{"db", database.Path()}, {"searches", all}};
+    return {{"db", database.Path()},
+            {"searches", all},
+            {"sweeps", SweepsJson(database)},
+            {"runs", searches.empty() ? RunsJson(database, top) : Json::array()}};
 }
 
 bool
@@ -254,7 +398,16 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     }
     for (const auto& line : search.conclusion.explanation)
     {
-        text += (&line == &search.conclusion.explanation.front() ? "\n" : "") + line + "\n";
+        text += (&line == &search.conclusion.explanation.front() ? "\n" : "") + line.text + "\n";
+    }
+    if (!search.robust.empty())
+    {
+        const Json robust = ParseColumn(database, "robust", search.robust);
+        text += "\nUncertain spans:\n";
+        for (const Json& line : robust.value("explanation", Json::array()))
+        {
+            text += line.get<std::string>() + "\n";
+        }
     }
     return text + WarningText(warnings);
 }
@@ -263,6 +416,17 @@ Exit
 ShowSearches(const ShowOptions& options, Database& database)
 {
     const auto searches = ListSearches(database);
+    const bool known = std::any_of(searches.begin(), searches.end(), [&](const auto& search) {
+        return search.id == options.search;
+    });
+    if (options.search != 0 && !known)
+    {
+        throw ConfigError("--search " + std::to_string(options.search),
+                          "the database has no such search",
+                          searches.empty() ? "none: no search is stored here"
+                                           : "a number that `show` lists",
+                          "");
+    }
     if (options.common.json)
     {
         std::cout << DatabaseJson(database, searches, options.top, options.search).dump(2) << "\n";
@@ -277,13 +441,6 @@ ShowSearches(const ShowOptions& options, Database& database)
     for (const auto& search : searches)
     {
         chosen = search.id == options.search ? &search : chosen;
-    }
-    if (options.search != 0 && chosen->id != options.search)
-    {
-        throw ConfigError("--search " + std::to_string(options.search),
-                          "the database has no such search",
-                          "a number that `show` lists",
-                          "");
     }
     if (searches.size() > 1)
     {
@@ -322,7 +479,7 @@ ShowStudy(const ShowOptions& options)
 {
     const Study study = StudyOf(options.common);
     Json json = {{"study", study.name},
-                 {"scenario", Json::parse(CanonicalJson(study.scenario))},
+                 {"scenario", Json::parse(StudyJson(study.scenario))},
                  {"search", Json::object()},
                  {"plans", SearchSpace(study).Size()},
                  {"baselines", study.baselines},

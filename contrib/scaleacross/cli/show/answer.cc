@@ -93,23 +93,6 @@ TopOf(const Answer& answer, size_t top)
     return runs;
 }
 
-/// What the stages of the best plan are; null of one that is not laid out.
-Json
-StagesJson(const SearchSpace& space, const Plan& plan)
-{
-    const auto places = FindStagePlaces(space.With(plan));
-    if (!places)
-    {
-        return nullptr;
-    }
-    Json buildings = Json::object();
-    for (const StagesOfBuilding& held : places->buildings)
-    {
-        buildings[held.building] = held.stages;
-    }
-    return {{"layers", places->layers}, {"of_buildings", buildings}};
-}
-
 std::string
 RankingText(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
@@ -287,6 +270,22 @@ RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, 
 
 } // namespace
 
+Json
+StagesJson(const Scenario& scenario)
+{
+    const auto places = FindStagePlaces(scenario);
+    if (!places)
+    {
+        return nullptr;
+    }
+    Json buildings = Json::object();
+    for (const StagesOfBuilding& held : places->buildings)
+    {
+        buildings[held.building] = held.stages;
+    }
+    return {{"layers", places->layers}, {"of_buildings", buildings}};
+}
+
 std::string
 CountsText(const std::map<std::string, Count>& counts)
 {
@@ -386,7 +385,7 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
     text += answer.goals.front.objectives.empty() ? "" : ParetoText(space, answer) + "\n";
     for (const auto& line : answer.conclusion.explanation)
     {
-        text += line + "\n";
+        text += line.text + "\n";
     }
     return text + WarningText(WarningsOf(study, space, answer));
 }
@@ -400,7 +399,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, answer, best.front());
     if (!best.empty())
     {
-        json["best"]["stages"] = StagesJson(space, best.front().plan);
+        json["best"]["stages"] = StagesJson(space.With(best.front().plan));
         json["best"]["probability_best"] = JsonOf(SurenessAt(answer, 0).best);
     }
     json["baselines"] = BaselinesJson(study, space, answer);

@@ -16,16 +16,11 @@ namespace scaleacross
 namespace
 {
 
-/// "-" of what did not run, and of runs of releases that did not store what they may fill.
 std::string
 FitsText(const Evaluation& evaluation)
 {
-    const auto* report = std::get_if<RunReport>(&evaluation);
-    const bool known =
-        report != nullptr && std::all_of(report->memory.begin(),
-                                         report->memory.end(),
-                                         [](const MemoryUse& use) { return use.usable > Bytes(); });
-    return !known ? "-" : MemoryWarnings(report->memory).empty() ? "yes" : "no";
+    const auto fits = FitsInMemory(evaluation);
+    return !fits ? "-" : *fits ? "yes" : "no";
 }
 
 /// What people compare: of as many tokens.
@@ -183,6 +178,17 @@ ValuesJson(const RunReport& report, const Rates& rates)
     }
     json.update(AmountsJson(report, rates));
     return json;
+}
+
+std::optional<bool>
+FitsInMemory(const Evaluation& evaluation)
+{
+    const auto* report = std::get_if<RunReport>(&evaluation);
+    const bool known = report != nullptr && !report->memory.empty() &&
+                       std::all_of(report->memory.begin(),
+                                   report->memory.end(),
+                                   [](const MemoryUse& use) { return use.usable > Bytes(); });
+    return known ? std::optional<bool>(MemoryWarnings(report->memory).empty()) : std::nullopt;
 }
 
 std::vector<std::string>

@@ -57,6 +57,10 @@ std::vector<std::string> CostTexts(const RunReport& report, const Rates& rates);
 /// AmountsJson().
 Json ValuesJson(const RunReport& report, const Rates& rates);
 
+/// Whether all stages of a run have the memory they need; none of what did not run, and of runs
+/// that do not say what their stages may fill.
+std::optional<bool> FitsInMemory(const Evaluation& evaluation);
+
 /// What a run lacks of memory: at most one line; nothing of what did not run.
 std::vector<std::string> MemoryWarningsOf(const Evaluation& evaluation);
 

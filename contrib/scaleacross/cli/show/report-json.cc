@@ -2,6 +2,8 @@
 
 #include "cli/show/report-json.h"
 
+#include "core/explore/link-kind.h"
+
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -92,7 +94,9 @@ ToJson(const Plan& plan)
 Json
 ToJson(const ResourceReport& resource)
 {
-    Json json = {{"name", resource.name}};
+    Json json = {{"name", resource.name},
+                 {"kind", LinkKindOf(resource)},
+                 {"family", LinkFamilyOf(resource)}};
     AddFigures(json, resource);
     return json;
 }

@@ -2,6 +2,7 @@
 
 #include "cli/explore-study.h"
 #include "cli/shell-text.h"
+#include "cli/show/ranking-columns.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -99,6 +100,14 @@ ShardJson(const Study& study, const SearchSpace& space, const Shard& shard, cons
     json["shard"] = {{"index", shard.index + 1},
                      {"count", shard.count},
                      {"combinations", shard.Positions(space.Size(), space.FamilySize(0))}};
+    // Those that it keeps: which of them count, the whole says.
+    json["ranking"] = Json::array();
+    for (const Ranked& ranked : answer.search.board.Best())
+    {
+        Json entry = ValuesJson(ranked.report, answer.goals.rates);
+        entry["label"] = space.LabelOf(ranked.plan);
+        json["ranking"].push_back(entry);
+    }
     json["seconds"] = answer.seconds;
     json["db"] = answer.database;
     json["interrupted"] = answer.search.interrupted;

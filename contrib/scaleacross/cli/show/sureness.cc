@@ -35,6 +35,13 @@ Json
 ToJson(const Conclusion& conclusion)
 {
     const auto& error = conclusion.timeError;
+    Json lines = Json::array();
+    Json topics = Json::array();
+    for (const Statement& statement : conclusion.explanation)
+    {
+        lines.push_back(statement.text);
+        topics.push_back(statement.topic);
+    }
     return {{"gap", JsonOf(conclusion.gap)},
             {"sure", JsonOf(conclusion.sure)},
             {"time_error",
@@ -43,7 +50,9 @@ ToJson(const Conclusion& conclusion)
                            {"worst", error->worst},
                            {"runs", error->runs}})
                    : Json(nullptr)},
-            {"explanation", conclusion.explanation}};
+            {"placement_probability", JsonOf(conclusion.placement)},
+            {"explanation", lines},
+            {"topics", topics}};
 }
 
 } // namespace scaleacross

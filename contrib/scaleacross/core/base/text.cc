@@ -357,13 +357,20 @@ NumberText(double value)
 std::string
 Trimmed(std::string_view text)
 {
-    constexpr const char* blanks = " \t\r";
+    constexpr const char* blanks = " \t\r\n";
     const size_t begin = text.find_first_not_of(blanks);
     if (begin == std::string_view::npos)
     {
         return "";
     }
     return std::string(text.substr(begin, text.find_last_not_of(blanks) - begin + 1));
+}
+
+std::string_view
+WithoutByteOrderMark(std::string_view text)
+{
+    constexpr std::string_view mark = "\xef\xbb\xbf";
+    return text.substr(0, mark.size()) == mark ? text.substr(mark.size()) : text;
 }
 
 std::vector<std::string>

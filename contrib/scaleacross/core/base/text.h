@@ -78,8 +78,11 @@ bool ParseBool(std::string_view text);
 /// reads, for what is none.
 std::string NumberText(double value);
 
-/// Without the blanks, tabs and carriage returns around it.
+/// Without the blanks, tabs and line ends around it.
 std::string Trimmed(std::string_view text);
+
+/// Without the byte order mark that some programs begin UTF-8 with.
+std::string_view WithoutByteOrderMark(std::string_view text);
 
 /// The parts between commas, Trimmed(): "a, b" is a and b. An empty part is a part, but not what is
 /// behind a comma at the end; an empty text has none.

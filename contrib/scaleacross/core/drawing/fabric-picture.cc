@@ -402,9 +402,11 @@ class PictureMaker
         {
             first = RangeText(distances, [](Distance distance) { return ToString(distance); });
         }
+        const std::string distance = first.empty() ? DelayText(links) : first;
         AppendPart(first, DelayText(links));
-        AppendPart(first, ToString(Capacity(links)));
-        AppendPart(first, LossText(links));
+        std::string rest = ToString(Capacity(links));
+        AppendPart(rest, LossText(links));
+        AppendPart(first, rest);
         const std::vector<uint32_t> lanes = Parallel(links);
         std::string second = Counted(lanes.size(), "plane") + " x ";
         if (*std::max_element(lanes.begin(), lanes.end()) > 1)
@@ -413,7 +415,7 @@ class PictureMaker
         }
         second += RateText(links);
         AppendPart(second, pfc ? "" : "no PFC");
-        m_picture.spans.push_back({a, b, {first, second}});
+        m_picture.spans.push_back({a, b, {first, second}, distance, {rest, second}});
     }
 
     void Summarise()

@@ -43,6 +43,8 @@ struct PictureSpan
     uint32_t a{0}; //!< site
     uint32_t b{0};
     std::vector<std::string> lines;
+    std::string distance;          //!< of the lines; the delay where no distance is known
+    std::vector<std::string> rest; //!< what else they say
 };
 
 /**
@@ -76,7 +78,13 @@ FabricPicture MakePicture(const FabricGraph& graph, const PictureNames& names);
 /// For Graphviz: sites as clusters, tiers as ranks.
 std::string DotText(const FabricPicture& picture);
 
-/// A drawing in SVG 1.1, complete in itself: sites side by side, tiers as rows, spans above.
+/// More spans, or more sites, than these are no lines that an eye could follow.
+constexpr size_t kMostDrawnSpans = 28; // a mesh of 8
+constexpr size_t kMostDrawnSites = 8;
+
+/// A drawing in SVG 1.1, complete in itself: sites side by side, tiers as rows, spans above. Where
+/// there are too many of these, sites that are alike are drawn once, and the spans are a table of
+/// distances, a row and a column per site.
 std::string SvgText(const FabricPicture& picture);
 
 } // namespace scaleacross

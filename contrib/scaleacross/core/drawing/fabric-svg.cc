@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/drawing/fabric-picture.h"
+#include "core/drawing/span-table.h"
 #include "core/drawing/svg-canvas.h"
 
 #include <algorithm>
@@ -25,8 +26,10 @@ constexpr size_t kMostLabelledSpans = 6;
 class Layout
 {
   public:
-    explicit Layout(const FabricPicture& picture)
+    /// @param table what stands below the sites in place of their spans; may be null
+    explicit Layout(const FabricPicture& picture, const SpanTable* table = nullptr)
         : m_picture(picture),
+          m_table(table),
           m_boxesOf(picture.names.sites.size()),
           m_left(picture.names.sites.size()),
           m_width(picture.names.sites.size()),
@@ -49,6 +52,10 @@ class Layout
         DrawSites();
         DrawEdges();
         DrawSpans();
+        if (m_table != nullptr)
+        {
+            m_table->Draw(m_canvas, kMargin, m_bottom + kMargin);
+        }
         return m_canvas.Svg(m_pageWidth, m_pageHeight);
     }
 
@@ -134,6 +141,7 @@ class Layout
         }
         m_pageWidth = std::max({x - kGap + kMargin,
                                 SvgWidthOf(m_legend) + 2 * kMargin,
+                                m_table == nullptr ? 0 : m_table->Width() + 2 * kMargin,
                                 1.8 * SvgWidthOf({m_picture.names.title}) + 2 * kMargin,
                                 SvgWidthOf({m_picture.summary}) + 2 * kMargin});
     }
@@ -271,13 +279,14 @@ class Layout
             m_rowBottom[kind] = bottom;
         }
         m_bottom = bottom + kPad;
-        m_pageHeight = m_bottom + kMargin;
+        m_pageHeight = m_bottom + kMargin + (m_table == nullptr ? 0 : m_table->Height() + kMargin);
     }
 
     void DrawSites()
     {
-        m_canvas.Text(m_pageWidth / 2, kMargin + 8, {m_picture.names.title}, "title");
-        m_canvas.Text(m_pageWidth / 2, kMargin + 32, {m_picture.summary}, "summary");
+        // On the left, where who sees a part of a wide drawing begins.
+        m_canvas.Text(kMargin, kMargin + 8, {m_picture.names.title}, "title");
+        m_canvas.Text(kMargin, kMargin + 32, {m_picture.summary}, "key");
         for (size_t i = 0; i < m_legend.size(); i++)
         {
             m_canvas.Text(kMargin,
@@ -356,6 +365,7 @@ class Layout
     }
 
     const FabricPicture& m_picture;
+    const SpanTable* m_table;
     std::vector<std::map<VertexKind, std::vector<uint32_t>>> m_boxesOf; //!< by site
     std::vector<double> m_left;                                         //!< of the sites' frames
     std::vector<double> m_width;
@@ -380,7 +390,13 @@ class Layout
 std::string
 SvgText(const FabricPicture& picture)
 {
-    return Layout(picture).Draw();
+    if (picture.spans.size() <= kMostDrawnSpans && picture.names.sites.size() <= kMostDrawnSites)
+    {
+        return Layout(picture).Draw();
+    }
+    const FabricPicture few = WithoutLikeness(picture);
+    const SpanTable table(picture);
+    return Layout(few, &table).Draw();
 }
 
 } // namespace scaleacross

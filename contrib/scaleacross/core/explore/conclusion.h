@@ -25,11 +25,26 @@ struct PlanSureness
     uint64_t sameAs{0}; //!< rank of the first plan that does the same work, from 1; 0: it does own
 };
 
+/// One or more sentences of an explanation, and what they are about, one of kTopics.
+struct Statement
+{
+    std::string topic;
+    std::string text;
+};
+
+/// What statements are about: the best plan's figures; what its time is made of; which stages
+/// buildings hold; how busy links are; what crosses the buildings; how sure the answer is; the
+/// baselines, that in one building among them; how much better another plan can be.
+constexpr const char* kTopics[] =
+    {"best", "time", "stages", "links", "placement", "sure", "baselines", "proof"};
+
 /// What follows from a finished search.
 struct Conclusion
 {
-    std::optional<double> gap;            //!< Gap()
-    std::vector<std::string> explanation; //!< Explain()
+    std::optional<double> gap;          //!< Gap()
+    std::vector<Statement> explanation; //!< Explain()
+    /// That the best plan is faster than the best of another crossing; none as in PlanSureness.
+    std::optional<double> placement;
     /// kSure when it was concluded; none as in PlanSureness.
     std::optional<double> sure;
     std::optional<TimeError> timeError;      //!< FindTimeError()

@@ -3,6 +3,7 @@
 #include "core/explore/explanation.h"
 
 #include "core/explore/difference.h"
+#include "core/explore/link-kind.h"
 #include "core/explore/model-error.h"
 
 #include <algorithm>
@@ -276,27 +277,6 @@ StagesLine(const ExplanationInput& input)
     return text + ".";
 }
 
-/// What kind of link it is, which its name says behind those of the building or stage.
-std::string
-KindOf(const ResourceReport& link)
-{
-    const auto endsWith = [&link](const std::string& end) {
-        return link.name.size() >= end.size() &&
-               link.name.compare(link.name.size() - end.size(), end.size(), end) == 0;
-    };
-    for (const char* kind : {"scale-up", "NIC", "leaf", "zone"})
-    {
-        for (const char* direction : {" out", " in", " up", " down", " link"})
-        {
-            if (endsWith(std::string(" ") + kind + direction))
-            {
-                return kind;
-            }
-        }
-    }
-    return link.shared ? "span" : link.name;
-}
-
 /// The fullest link of every kind.
 std::string
 LinksLine(const RunReport& report)
@@ -313,7 +293,7 @@ LinksLine(const RunReport& report)
     std::string text;
     for (const ResourceReport* link : links)
     {
-        if (kinds.insert(KindOf(*link)).second)
+        if (kinds.insert(LinkKindOf(*link)).second)
         {
             text += (text.empty() ? "" : ", ") + link->name + " " + Percent(link->busy);
         }
@@ -601,25 +581,28 @@ Gap(const RunReport& best, const Goals& goals, const Frontier& counts)
                                                  : std::nullopt;
 }
 
-std::vector<std::string>
+std::vector<Statement>
 Explain(const ExplanationInput& input)
 {
-    std::vector<std::string> lines = {WinnerLine(input),
-                                      CrossingLine(input),
-                                      OverlapLine(input.winner.report),
-                                      BubbleAndMemoryLine(input),
-                                      StagesLine(input),
-                                      LinksLine(input.winner.report),
-                                      OtherCrossingLine(input),
-                                      CloseLine(input),
-                                      TimeErrorLine(input)};
+    std::vector<Statement> lines = {{"best", WinnerLine(input)},
+                                    {"time", CrossingLine(input)},
+                                    {"time", OverlapLine(input.winner.report)},
+                                    {"time", BubbleAndMemoryLine(input)},
+                                    {"stages", StagesLine(input)},
+                                    {"links", LinksLine(input.winner.report)},
+                                    {"placement", OtherCrossingLine(input)},
+                                    {"sure", CloseLine(input)},
+                                    {"sure", TimeErrorLine(input)}};
     for (const auto& baseline : input.baselines)
     {
-        lines.push_back(BaselineLine(input, baseline));
+        lines.push_back({"baselines", BaselineLine(input, baseline)});
     }
-    lines.push_back(SitesLine(input));
-    lines.push_back(ProofLine(input));
-    lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());
+    lines.push_back({"baselines", SitesLine(input)});
+    lines.push_back({"proof", ProofLine(input)});
+    lines.erase(std::remove_if(lines.begin(),
+                               lines.end(),
+                               [](const Statement& line) { return line.text.empty(); }),
+                lines.end());
     return lines;
 }
 

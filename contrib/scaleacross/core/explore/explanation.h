@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_EXPLANATION_H
 #define SCALEACROSS_EXPLANATION_H
 
+#include "core/explore/conclusion.h"
 #include "core/explore/outcome.h"
 #include "core/explore/result-sink.h"
 #include "core/explore/stage-places.h"
@@ -92,7 +93,7 @@ std::string GapText(double gap);
  *
  * Where a difference arises: MainChanges().
  */
-std::vector<std::string> Explain(const ExplanationInput& input);
+std::vector<Statement> Explain(const ExplanationInput& input);
 
 } // namespace scaleacross
 

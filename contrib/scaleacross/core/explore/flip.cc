@@ -6,21 +6,13 @@
 #include "core/explore/model-error.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <string>
 
 namespace scaleacross
 {
 
 namespace
 {
-
-std::optional<double>
-PlainNumber(const std::string& text)
-{
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    return !text.empty() && *end == '\0' ? std::optional<double>(value) : std::nullopt;
-}
 
 /// How much longer the best plan of crossing `a` takes than that of `b`, in seconds.
 std::optional<double>
@@ -42,19 +34,24 @@ Difference(const SweepPoint& point, const Crossing& a, const Crossing& b)
     return ofA && ofB ? std::optional<double>(ofA->S() - ofB->S()) : std::nullopt;
 }
 
+/// A point, and where it lies.
+struct Placed
+{
+    const SweepPoint* point;
+    double number;
+};
+
 /// Where the difference of the two winners is zero.
 std::optional<double>
-Crossover(const SweepPoint& a, const SweepPoint& b)
+Crossover(const Placed& a, const Placed& b)
 {
-    const auto x = PlainNumber(a.value);
-    const auto y = PlainNumber(b.value);
-    const auto from = Difference(a, *WinnerAt(a), *WinnerAt(b));
-    const auto to = Difference(b, *WinnerAt(a), *WinnerAt(b));
-    if (!x || !y || !from || !to)
+    const auto from = Difference(*a.point, *WinnerAt(*a.point), *WinnerAt(*b.point));
+    const auto to = Difference(*b.point, *WinnerAt(*a.point), *WinnerAt(*b.point));
+    if (!from || !to)
     {
         return std::nullopt;
     }
-    return *x + (*y - *x) * *from / (*from - *to);
+    return a.number + (b.number - a.number) * *from / (*from - *to);
 }
 
 std::optional<bool>
@@ -86,25 +83,42 @@ MarginAt(const SweepPoint& point)
 std::vector<Flip>
 FlipsOf(const std::vector<SweepPoint>& points)
 {
-    std::vector<Flip> flips;
-    const SweepPoint* before = nullptr;
-    for (const auto& point : points)
+    std::vector<std::string> values;
+    for (const SweepPoint& point : points)
     {
-        const auto winner = WinnerAt(point);
-        if (!winner)
+        values.push_back(point.value);
+    }
+    const auto scale = ScaleOf(values);
+    if (!scale)
+    {
+        return {};
+    }
+    std::vector<Placed> placed; // those that have a winner
+    for (size_t i = 0; i < points.size(); i++)
+    {
+        if (WinnerAt(points[i]))
         {
-            continue;
+            placed.push_back({&points[i], scale->numbers[i]});
         }
-        if (before != nullptr && *WinnerAt(*before) != *winner)
+    }
+    std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
+        return a.number < b.number;
+    });
+    std::vector<Flip> flips;
+    for (size_t i = 1; i < placed.size(); i++)
+    {
+        const SweepPoint& before = *placed[i - 1].point;
+        const SweepPoint& after = *placed[i].point;
+        if (*WinnerAt(before) != *WinnerAt(after))
         {
-            flips.push_back({before->value,
-                             point.value,
-                             *WinnerAt(*before),
-                             *winner,
-                             Crossover(*before, point),
-                             AreToldApartAtEither(*before, point)});
+            flips.push_back({before.value,
+                             after.value,
+                             *WinnerAt(before),
+                             *WinnerAt(after),
+                             Crossover(placed[i - 1], placed[i]),
+                             *scale,
+                             AreToldApartAtEither(before, after)});
         }
-        before = &point;
     }
     return flips;
 }

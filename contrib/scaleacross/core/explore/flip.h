@@ -4,6 +4,7 @@
 #define SCALEACROSS_FLIP_H
 
 #include "core/base/units.h"
+#include "core/explore/sweep-scale.h"
 #include "core/spec/parallel-plan.h"
 
 #include <optional>
@@ -30,9 +31,10 @@ struct Flip
     std::string after;
     Crossing from{Crossing::Data};
     Crossing to{Crossing::Data};
-    /// Where the two times meet if both ran straight from one value to the next; only for plain
-    /// numbers.
+    /// Where the two times meet if both ran straight from one value to the next, in the unit of the
+    /// scale; none where one of them is missing on a side.
     std::optional<double> about;
+    SweepScale scale; //!< of the values of the sweep
     /// On one side at least the two are told apart (kSure); else the flip is no finding. None where
     /// no side's probability is known.
     std::optional<bool> toldApart;
@@ -44,6 +46,8 @@ std::optional<Crossing> WinnerAt(const SweepPoint& point);
 /// How much longer the best plan of the worse crossing takes; none if only one crossing ran.
 std::optional<double> MarginAt(const SweepPoint& point);
 
+/// From the least value to the greatest, in whatever order they were swept. None between categories
+/// (ScaleOf), which are no neighbours.
 std::vector<Flip> FlipsOf(const std::vector<SweepPoint>& points);
 
 } // namespace scaleacross

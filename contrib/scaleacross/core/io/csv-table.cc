@@ -3,6 +3,7 @@
 #include "core/io/csv-table.h"
 
 #include "core/base/errors.h"
+#include "core/base/text.h"
 #include "core/io/text-file.h"
 
 #include <algorithm>
@@ -88,7 +89,7 @@ CheckNames(const std::vector<std::string>& columns, const std::string& where)
 CsvTable
 ReadCsvTable(const std::string& path)
 {
-    std::istringstream lines(ReadTextFile(path));
+    std::istringstream lines(std::string(WithoutByteOrderMark(ReadTextFile(path))));
     CsvTable table;
     size_t number = 0;
     for (std::string line; std::getline(lines, line);)

@@ -197,6 +197,31 @@ ReadBuiltIn(const DataFile& file, const FileChain& from)
                                : read.emplace(&file, ParseBuiltIn<T>(file, from)).first->second;
 }
 
+/// Whether two presets are the same, names included; of kinds that cannot be compared none are.
+template <class T>
+auto
+AreSame(const T& a, const T& b, int /* preferred */) -> decltype(a == b)
+{
+    return a == b;
+}
+
+template <class T>
+bool
+AreSame(const T& /* a */, const T& /* b */, long /* second choice */)
+{
+    return false;
+}
+
+/// Whether this is the preset of its name with nothing changed: what is known of that, such as how
+/// far times are off, is known of it.
+template <class T>
+bool
+IsBuiltIn(const T& value, const std::string& name, const FileChain& from)
+{
+    const DataFile* file = FindFile<T>(name);
+    return file != nullptr && AreSame(ReadBuiltIn<T>(*file, from).value, value, 0);
+}
+
 template <class T>
 T
 ReadPath(const std::string& path, const FileChain& from)
@@ -212,7 +237,8 @@ ReadPath(const std::string& path, const FileChain& from)
         }
     }
     Preset<T> preset = ParsePreset<T>(ReadTextFile(file), file, from);
-    if (std::string* own = OwnName(preset.value, 0); own != nullptr && preset.name.empty())
+    if (std::string* own = OwnName(preset.value, 0);
+        own != nullptr && preset.name.empty() && !IsBuiltIn(preset.value, *own, from))
     {
         *own = path;
     }

@@ -139,6 +139,8 @@ class Merger
                                   "run_fast_forward",
                                   "collective_run",
                                   "search",
+                                  "sweep",
+                                  "sweep_point",
                                   "search_count",
                                   "search_run",
                                   "baseline"})
@@ -171,7 +173,7 @@ class Merger
 
     std::vector<MergedShards> Join()
     {
-        for (const char* table : {"scenario", "network", "plan", "run", "search"})
+        for (const char* table : {"scenario", "network", "plan", "run", "search", "sweep"})
         {
             m_out.Execute(std::string("INSERT INTO from_") + table + " SELECT 0, " +
                           List(m_columns[table]) + " FROM main." + table);
@@ -191,6 +193,7 @@ class Merger
         JoinCollectives();
         JoinRuns();
         JoinSearches();
+        JoinSweeps();
         std::vector<MergedShards> all = JoinShards();
         m_out.Execute("DELETE FROM run WHERE status = 'ok' AND requested = 0 AND engine <> "
                       "'packet' AND id NOT IN (SELECT run_id FROM search_run)");
@@ -417,6 +420,19 @@ class Merger
                 }
             }
         }
+    }
+
+    /// Points of one place are the same search, but where a sweep of an older release has begun so.
+    void JoinSweeps()
+    {
+        JoinByHash("sweep");
+        m_out.Execute(
+            "INSERT INTO main.sweep_point (sweep_id, position, search_id) SELECT mw.id, "
+            "f.position, ms.id FROM from_sweep_point AS f JOIN from_sweep AS w ON w.source = "
+            "f.source AND w.id = f.sweep_id JOIN main.sweep AS mw ON mw.hash = w.hash "
+            "JOIN from_search AS s ON s.source = f.source AND s.id = f.search_id "
+            "JOIN main.search AS ms ON ms.hash = s.hash WHERE 1 "
+            "ORDER BY mw.hash, f.position, ms.hash ON CONFLICT DO NOTHING");
     }
 
     MergedShards JoinShardsOf(const std::string& whole, uint64_t shards)

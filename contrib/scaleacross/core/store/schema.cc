@@ -364,6 +364,31 @@ CREATE TABLE run_fast_forward (
 /// Scenarios of before have plain names only.
 const char* const g_version14 = "ALTER TABLE scenario ADD COLUMN study TEXT";
 
+/// What lines of explanations are about, how sure a placement is, what holds where spans are
+/// uncertain, and which searches are a sweep; searches of before are silent of it.
+const char* const g_version15 = R"sql(
+ALTER TABLE search ADD COLUMN topics TEXT;
+ALTER TABLE search ADD COLUMN placement_probability REAL;
+ALTER TABLE search ADD COLUMN robust TEXT;
+
+CREATE TABLE sweep (
+    id         INTEGER PRIMARY KEY,
+    hash       TEXT NOT NULL UNIQUE,
+    study      TEXT NOT NULL,
+    axes       TEXT NOT NULL,
+    created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    updated_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+
+CREATE TABLE sweep_point (
+    sweep_id  INTEGER NOT NULL REFERENCES sweep (id) ON DELETE CASCADE,
+    position  INTEGER NOT NULL,
+    search_id INTEGER NOT NULL REFERENCES search (id) ON DELETE CASCADE,
+    PRIMARY KEY (sweep_id, position)
+) WITHOUT ROWID;
+CREATE INDEX sweep_point_search ON sweep_point (search_id);
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
@@ -382,7 +407,8 @@ Migrations()
                                                         g_version11,
                                                         g_version12,
                                                         g_version13,
-                                                        g_version14};
+                                                        g_version14,
+                                                        g_version15};
     return migrations;
 }
 

@@ -241,7 +241,9 @@ ListSearches(Database& database)
         "finished, seconds, updated_at, objective, gpus, tokens, cost_per_hour, pareto_of, "
         "gap_asked, method, keep, gap, sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
-        "IFNULL(explanation, '') AS explanation, IFNULL(scenario.study, scenario.text) AS setting, "
+        "IFNULL(explanation, '') AS explanation, IFNULL(topics, '') AS topics, "
+        "placement_probability, IFNULL(robust, '') AS robust, IFNULL(scenario.study, "
+        "scenario.text) AS setting, "
         "CASE WHEN json_valid(scenario.text) THEN "
         "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
         "FROM search JOIN scenario ON scenario.id = scenario_id "
@@ -283,7 +285,16 @@ ListSearches(Database& database)
         summary.conclusion.gap = NumberOf(select.getColumn("gap"));
         summary.conclusion.sure = ProbabilityOf(database, select, "sure");
         summary.conclusion.timeError = TimeErrorOf(select);
-        summary.conclusion.explanation = LinesOf(select.getColumn("explanation").getString());
+        summary.conclusion.placement = ProbabilityOf(database, select, "placement_probability");
+        // Of a conclusion of before there were topics none is known.
+        const auto lines = LinesOf(select.getColumn("explanation").getString());
+        const auto topics = LinesOf(select.getColumn("topics").getString());
+        for (size_t i = 0; i < lines.size(); i++)
+        {
+            summary.conclusion.explanation.push_back(
+                {topics.size() == lines.size() ? topics[i] : "", lines[i]});
+        }
+        summary.robust = select.getColumn("robust").getString();
         searches.push_back(std::move(summary));
     }
     select.reset();
@@ -294,20 +305,29 @@ ListSearches(Database& database)
     return searches;
 }
 
+namespace
+{
+
+/// The runs of a search that have a result, best first: at most `top` of those of which a condition
+/// holds.
 std::vector<KeptRun>
-BestRuns(Database& database, const SearchSummary& search, uint64_t top)
+RunsWhere(Database& database,
+          const SearchSummary& search,
+          const std::string& condition,
+          int64_t top)
 {
     RefuseMissingRuns(database, search.id);
     // As RankOrder has it: a finished search has its ranks from it too.
     auto& select = database.Prepare(
-        "SELECT run_id, ROW_NUMBER() OVER (ORDER BY " + search.objective->figure +
+        "SELECT * FROM (SELECT run_id, ROW_NUMBER() OVER (ORDER BY " + search.objective->figure +
         ", iteration_time_s, plan.text) AS place, pareto, "
         "best_of_crossing, search_run.label AS label, probability_best, probability_slower, "
         "IFNULL(same_as, 0) AS same_as "
         "FROM search_run JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id "
-        "WHERE search_id = ? AND status = 'ok' ORDER BY place LIMIT ?");
+        "WHERE search_id = ? AND status = 'ok') WHERE " +
+        condition + " ORDER BY place LIMIT ?");
     select.bind(1, search.id);
-    select.bind(2, static_cast<int64_t>(top));
+    select.bind(2, top);
     std::vector<KeptRun> runs;
     std::vector<int64_t> ids;
     while (select.executeStep())
@@ -329,6 +349,26 @@ BestRuns(Database& database, const SearchSummary& search, uint64_t top)
         runs[i].run = LoadRun(database, ids[i]);
     }
     return runs;
+}
+
+} // namespace
+
+std::vector<KeptRun>
+BestRuns(Database& database, const SearchSummary& search, uint64_t top)
+{
+    return RunsWhere(database, search, "1", static_cast<int64_t>(top));
+}
+
+std::vector<KeptRun>
+FrontRuns(Database& database, const SearchSummary& search)
+{
+    return RunsWhere(database, search, "pareto", -1);
+}
+
+std::vector<KeptRun>
+PlacementRuns(Database& database, const SearchSummary& search)
+{
+    return RunsWhere(database, search, "best_of_crossing", -1);
 }
 
 std::vector<KeptBaseline>
@@ -391,6 +431,27 @@ OtherRuns(Database& database, int64_t search)
     {
         runs.push_back(LoadRun(database, id));
         runs.back().label = label.empty() ? runs.back().label : label;
+    }
+    return runs;
+}
+
+std::vector<RunOfSetting>
+LastRuns(Database& database, uint64_t top)
+{
+    auto& select = database.Prepare(
+        "SELECT run.id, IFNULL(study, text) FROM run JOIN scenario ON scenario.id = scenario_id "
+        "WHERE status = 'ok' AND scenario_id = (SELECT scenario_id FROM run ORDER BY created_at "
+        "DESC, id DESC LIMIT 1) ORDER BY iteration_time_s, run.id LIMIT ?");
+    select.bind(1, static_cast<int64_t>(top));
+    std::vector<RunOfSetting> runs;
+    while (select.executeStep())
+    {
+        runs.push_back({select.getColumn(0).getInt64(), select.getColumn(1).getString(), {}});
+    }
+    select.reset();
+    for (RunOfSetting& one : runs)
+    {
+        one.run = LoadRun(database, one.id);
     }
     return runs;
 }

@@ -39,6 +39,7 @@ struct SearchSummary
     Frontier counts;
     /// Without what is said of single plans and baselines, which stands in these.
     Conclusion conclusion;
+    std::string robust; //!< JSON, as `explore --json` has it; empty: not asked for
 };
 
 /// A run that a search kept.
@@ -71,6 +72,10 @@ std::vector<SearchSummary> ListSearches(Database& database);
 /// The `top` best, by rank; of an unfinished search the best so far, with ranks to match.
 std::vector<KeptRun> BestRuns(Database& database, const SearchSummary& search, uint64_t top);
 
+/// Those of the Pareto front; the best of each crossing. By rank; none of an unfinished search.
+std::vector<KeptRun> FrontRuns(Database& database, const SearchSummary& search);
+std::vector<KeptRun> PlacementRuns(Database& database, const SearchSummary& search);
+
 std::vector<KeptBaseline> BaselinesOf(Database& database, int64_t search);
 
 /// What a search was asked for; domain: by a release that stores it.
@@ -78,6 +83,17 @@ Goals GoalsOf(Database& database, int64_t search);
 
 /// The counts of a search, up to where it has come.
 Frontier CountsOf(Database& database, int64_t search);
+
+/// A run that was asked for, and of what.
+struct RunOfSetting
+{
+    int64_t id{0};
+    std::string setting; //!< as SearchSummary::setting
+    StoredRun run;
+};
+
+/// Of the scenario of the newest run: the `top` fastest runs.
+std::vector<RunOfSetting> LastRuns(Database& database, uint64_t top);
 
 /// Runs of all other engines on the scenario of a search. Plans that it keeps or compares with have
 /// the labels that it gives them.

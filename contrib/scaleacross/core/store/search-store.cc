@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <utility>
 
 namespace scaleacross
@@ -23,6 +24,22 @@ BindIf(SQLite::Statement& statement, int position, const std::optional<double>& 
     {
         statement.bind(position, *value);
     }
+}
+
+/// How many settings that decide an answer a text of changes has, such as "study=x, plan.tp=8":
+/// one.
+size_t
+EffectsIn(const std::string& changes)
+{
+    static const std::regex setting(R"((?:^|, )([\w.:-]+)=)");
+    size_t effects = 0;
+    for (std::sregex_iterator found(changes.begin(), changes.end(), setting), end; found != end;
+         ++found)
+    {
+        const std::string key = (*found)[1];
+        effects += key != "study" && key != "engines" && key != "baselines" ? 1 : 0;
+    }
+    return effects;
 }
 
 /// What of it decides the answer.
@@ -80,7 +97,8 @@ SearchStore::Find()
         ":pareto_of, :gap_asked, :gpus, :tokens, :cost_per_hour, :whole, :shard, :shards, "
         ":changes) "
         // Prices by which nothing is ranked may have changed.
-        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour RETURNING id");
+        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour RETURNING id, "
+        "IFNULL(changes, '')");
     insert.bind(":hash", HashOf(shard.IsWhole() ? text : text + "\n" + ToString(shard)));
     if (!shard.IsWhole())
     {
@@ -120,7 +138,17 @@ SearchStore::Find()
     }
     insert.executeStep();
     m_id = insert.getColumn(0).getInt64();
+    const std::string before = insert.getColumn(1).getString();
     insert.reset();
+    // Of several ways to ask the one that changes least names the search: the study as it is may
+    // have been a point of a sweep.
+    if (EffectsIn(m_identity.changes) < EffectsIn(before))
+    {
+        auto& update = m_database.Prepare("UPDATE search SET changes = NULLIF(?, '') WHERE id = ?");
+        update.bind(1, m_identity.changes);
+        update.bind(2, m_id);
+        Database::Run(update);
+    }
 }
 
 /// Those that it goes through.
@@ -189,7 +217,7 @@ SearchStore::Reopen()
     for (const char* sql : {
              "UPDATE search SET next_plan = 0, evaluated = 0, bound_s = NULL, ruled_out_least = "
              "NULL, "
-             "finished = 0 WHERE id = ?",
+             "robust = NULL, explanation = NULL, topics = NULL, finished = 0 WHERE id = ?",
              "DELETE FROM search_count WHERE search_id = ?",
              "DELETE FROM search_run WHERE search_id = ? AND run_id IN "
              "(SELECT id FROM run WHERE status = 'failed')",
@@ -499,17 +527,36 @@ SearchStore::FindBaseline(const std::string& name)
     return found;
 }
 
+bool
+SearchStore::SaysMoreThan(const std::vector<std::string>& baselines)
+{
+    auto& select = m_database.Prepare("SELECT name FROM baseline JOIN search ON search.id = "
+                                      "search_id WHERE search_id = ? AND explanation IS NOT NULL");
+    select.bind(1, m_id);
+    bool more = false;
+    while (select.executeStep())
+    {
+        const std::string name = select.getColumn(0).getString();
+        more = more || std::find(baselines.begin(), baselines.end(), name) == baselines.end();
+    }
+    select.reset();
+    return more;
+}
+
 void
 SearchStore::PutConclusion(const Conclusion& conclusion)
 {
     std::string text;
-    for (const auto& line : conclusion.explanation)
+    std::string topics;
+    for (const Statement& line : conclusion.explanation)
     {
-        text += line + "\n";
+        text += line.text + "\n";
+        topics += line.topic + "\n";
     }
     auto& update = m_database.Prepare(
         "UPDATE search SET gap = ?, explanation = ?, seconds = ?, sure = ?, time_error_kind = ?, "
-        "time_error_mean = ?, time_error_worst = ?, time_error_runs = ? WHERE id = ?");
+        "time_error_mean = ?, time_error_worst = ?, time_error_runs = ?, topics = ?, "
+        "placement_probability = ? WHERE id = ?");
     BindIf(update, 1, conclusion.gap);
     update.bind(2, text);
     update.bind(3, Seconds());
@@ -521,7 +568,9 @@ SearchStore::PutConclusion(const Conclusion& conclusion)
         update.bind(7, conclusion.timeError->worst);
         update.bind(8, conclusion.timeError->runs);
     }
-    update.bind(9, m_id);
+    update.bind(9, topics);
+    BindIf(update, 10, conclusion.placement);
+    update.bind(11, m_id);
     Database::Run(update);
 }
 
@@ -562,6 +611,16 @@ SearchStore::Conclude(const Conclusion& conclusion)
         PutConclusion(conclusion);
         PutSureness(conclusion);
     });
+}
+
+void
+StoreRobust(Database& database, int64_t search, const std::string& answer)
+{
+    auto& update = database.Prepare(
+        "UPDATE search SET robust = ?, updated_at = CURRENT_TIMESTAMP WHERE id = ?");
+    update.bind(1, answer);
+    update.bind(2, search);
+    database.Transact([&update] { Database::Run(update); });
 }
 
 } // namespace scaleacross

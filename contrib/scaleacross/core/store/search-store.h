@@ -78,6 +78,9 @@ class SearchStore : public ResultSink
     /// The baseline of this name as this search has found it before, if its run answers.
     std::optional<KeptBaseline> FindBaseline(const std::string& name);
 
+    /// Whether it is concluded with baselines that are not among these.
+    bool SaysMoreThan(const std::vector<std::string>& baselines);
+
     /// What was concluded, for `show`. Domain: the search is finished.
     void Conclude(const Conclusion& conclusion);
 
@@ -149,6 +152,10 @@ class SearchStore : public ResultSink
     std::vector<Row> m_added;
     std::vector<Row> m_recalled;
 };
+
+/// Stores what holds where the spans of a finished search are uncertain: JSON, as `explore --json`
+/// has it. It stays until the search is opened again or asked anew.
+void StoreRobust(Database& database, int64_t search, const std::string& answer);
 
 } // namespace scaleacross
 

@@ -3,6 +3,7 @@
 #include "core/work/traffic/flow-sizes.h"
 
 #include "core/base/errors.h"
+#include "core/base/text.h"
 #include "core/work/traffic/flow-size-files.h"
 
 #include <cstdint>
@@ -43,7 +44,7 @@ FlowSizes
 FlowSizes::Parse(const std::string& text, const std::string& place)
 {
     FlowSizes sizes;
-    std::istringstream lines(text);
+    std::istringstream lines{std::string(WithoutByteOrderMark(text))};
     std::string line;
     bool named = false;
     for (uint32_t number = 1; std::getline(lines, line); number++)
@@ -53,6 +54,7 @@ FlowSizes::Parse(const std::string& text, const std::string& place)
                                 const std::string& remedy = "") {
             throw ConfigError(place + ":" + std::to_string(number), what, allowed, remedy);
         };
+        line = Trimmed(line);
         if (line.empty() || line.front() == '#')
         {
             continue;
