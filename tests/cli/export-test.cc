@@ -180,6 +180,51 @@ TEST_F(ExportTest, WritesAFile)
     EXPECT_EQ(Run("export study.yaml --csv").code, 2);
 }
 
+/// What a kept plan's ranks do, as traces that give the same result on the study's cluster.
+TEST_F(ExportTest, TracesOfAKeptPlanRunAsThePlanDoes)
+{
+    const Call call = Run("export small.db --format chakra --rank 2 -o step");
+    ASSERT_EQ(call.code, 0) << call.err;
+    EXPECT_THAT(call.out, HasSubstr("step.0.et to step.15.et: an iteration of 16 ranks"));
+    const auto plan = RunJson("run --from small.db --rank 2 --no-store");
+    const auto traces = RunJson("run study.yaml --set trace=step --no-store");
+    EXPECT_EQ(traces["iteration_time_s"], plan["iteration_time_s"]);
+    EXPECT_EQ(traces["classes"], plan["classes"]);
+    EXPECT_EQ(traces["resources"], plan["resources"]);
+    EXPECT_FALSE(traces.contains("plan"));
+    // The engine of packets is a process of its own, which reads the traces again.
+    const auto packets = RunJson("run study.yaml --set trace=step --no-store --engine packet");
+    EXPECT_EQ(packets["classes"]["dp"]["bytes"], plan["classes"]["dp"]["bytes"]);
+    const std::string text = Run("run study.yaml --set trace=step --no-store").out;
+    EXPECT_THAT(text, HasSubstr("traces " + (folder / "step").string() + "\n"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("MFU")));
+    // And a study of its own plan, with what is set.
+    EXPECT_EQ(Run("export study.yaml --format chakra --set plan.tp=2 -o own").code, 0);
+    EXPECT_EQ(RunJson("run study.yaml --set trace=own --no-store")["iteration_time_s"],
+              RunJson("run study.yaml --set plan.tp=2 --no-store")["iteration_time_s"]);
+}
+
+TEST_F(ExportTest, TracesAreRefusedByName)
+{
+    const auto expect = [this](const std::string& arguments, const std::string& says) {
+        const Call call = Run("export " + arguments);
+        EXPECT_EQ(call.code, 2) << arguments;
+        EXPECT_THAT(call.err, HasSubstr(says)) << arguments;
+    };
+    expect("small.db --format chakra", "-o PREFIX");
+    expect("small.db --csv --format chakra -o step", "beside --csv");
+    expect("small.db --format chakra --rank 999 -o step", "keeps");
+    expect("study.yaml --format chakra --rank 2 -o step", "study.yaml is no database");
+    expect("small.db --format chakra -o none/step", "none");
+    EXPECT_EQ(Read("step.0.et"), "");
+    const Call unfit = Run("export study.yaml --format chakra --set model.heads=3 -o step");
+    EXPECT_NE(unfit.code, 0);
+    EXPECT_EQ(Read("step.0.et"), "");
+    const Call missing = Run("run study.yaml --set trace=step");
+    EXPECT_EQ(missing.code, 2);
+    EXPECT_THAT(missing.err, HasSubstr("step.0.et: there is no such file"));
+}
+
 /// What a plan's figures do not say is empty, and no zero.
 TEST_F(ExportTest, FailedRunsAreRowsWithoutFigures)
 {
@@ -247,7 +292,7 @@ TEST_F(ExportTest, RefusesPlansThatItCannotExport)
     const auto kept = RunJson("show small.db")["searches"][0]["ranking"].size();
     for (const auto& [arguments, says] : std::vector<std::pair<std::string, std::string>>{
              {"small.db --format megatrom", "say megatron"},
-             {"small.db --format x", "allowed: megatron, nccl or torchtitan"},
+             {"small.db --format x", "allowed: chakra, megatron, nccl or torchtitan"},
              {"small.db --csv --format nccl", "beside --csv"},
              {"small.db --csv --rank 2", "--rank requires --format"},
              {"small.db --csv --set plan.tp=2", "--set requires --format"},

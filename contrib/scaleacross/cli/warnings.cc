@@ -16,11 +16,15 @@ namespace scaleacross
 std::vector<std::string>
 WarningsOf(const Scenario& scenario, const std::string& engine)
 {
-    std::vector<std::string> warnings = MemoryWarnings(scenario);
+    std::vector<std::string> warnings;
     const auto add = [&warnings](const std::vector<std::string>& more) {
         warnings.insert(warnings.end(), more.begin(), more.end());
     };
-    add(WarningsOfNoEffect(scenario));
+    if (!scenario.Job().trace) // of which neither model nor plan is looked at
+    {
+        add(MemoryWarnings(scenario));
+        add(WarningsOfNoEffect(scenario));
+    }
     add(FastLinkWarnings(scenario.cluster));
     // The packet engine has buffers, and has refused them if they are too small.
     const auto& rows = EngineRows();

@@ -42,17 +42,25 @@ RankingText(const ExportOptions& options)
     return text;
 }
 
-/// The plan of a study, or of that rank in a database.
-std::string
-PlanText(const ExportOptions& options, uint64_t rank)
+/// The study whose plan is asked for, or that fixes the plan of that rank in a database.
+Study
+StudyOf(const ExportOptions& options, uint64_t rank, StudyScope scope = StudyScope::Training)
 {
     CommonOptions common = options.common;
     const bool isKept = Database::IsDatabase(options.source);
     (isKept ? common.kept.db : common.study) = options.source;
     common.kept.rank = rank;
-    const std::string source =
-        isKept ? fmt::format("{}, plan {}", options.source, rank) : options.source;
-    return PlanFormatOf(options.format).text(PlannedJobOf(StudyOf(common), source));
+    return StudyOf(common, scope);
+}
+
+/// The plan of a study, or of that rank in a database.
+std::string
+PlanText(const ExportOptions& options, uint64_t rank)
+{
+    const std::string source = Database::IsDatabase(options.source)
+                                   ? fmt::format("{}, plan {}", options.source, rank)
+                                   : options.source;
+    return PlanFormatOf(options.format).text(PlannedJobOf(StudyOf(options, rank), source));
 }
 
 /// Which of a database's plans the software can run, or what to do where there is none.
@@ -81,8 +89,8 @@ RemedyFor(const ExportOptions& options, const PlanRefused& refused)
     }
 }
 
-std::string
-PlanText(const ExportOptions& options)
+void
+ExpectOnePlan(const ExportOptions& options)
 {
     if (!Database::IsDatabase(options.source) && options.ofKept)
     {
@@ -91,6 +99,28 @@ PlanText(const ExportOptions& options)
                           "a database that explore has filled",
                           "leave them out: a study has one plan");
     }
+}
+
+/// Writes a form that is several files; says what they are.
+std::string
+WriteFiles(const ExportOptions& options)
+{
+    ExpectOnePlan(options);
+    if (options.output.empty())
+    {
+        throw ConfigError("--format " + options.format,
+                          "it is a file for each rank, and they have no name",
+                          "-o PREFIX, for PREFIX.0.et and so on",
+                          "");
+    }
+    const Study study = StudyOf(options, options.common.kept.rank, StudyScope::Replay);
+    return PlanFormatOf(options.format).write(study, options.output, options.source);
+}
+
+std::string
+PlanText(const ExportOptions& options)
+{
+    ExpectOnePlan(options);
     try
     {
         return PlanText(options, options.common.kept.rank);
@@ -122,6 +152,11 @@ Exit
 Export(const ExportOptions& options)
 {
     ExpectOneForm(options);
+    if (!options.csv && PlanFormatOf(options.format).write != nullptr)
+    {
+        std::cout << WriteFiles(options);
+        return Exit::Done;
+    }
     const std::string text = options.csv ? RankingText(options) : PlanText(options);
     if (options.output.empty())
     {
@@ -159,7 +194,9 @@ AddExport(CommandLine& program)
         .ShowDefault()
         .Needs("--format");
     AddSet(command, options->common).Needs("--format");
-    command.Add("-o,--output", options->output, "file to write; default: standard output");
+    command.Add("-o,--output",
+                options->output,
+                "file to write; default: standard output; of traces what their names begin with");
     command.Does([options, command] {
         options->ofKept = command.IsGiven("--rank") || command.IsGiven("--search");
         return Export(*options);

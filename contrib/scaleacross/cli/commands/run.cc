@@ -53,6 +53,7 @@ struct RunCommand
 struct Outcome
 {
     Plan plan;
+    std::string trace; //!< files that are replayed in place of a plan; empty: none are
     std::string engine;
     Evaluation evaluation;
     std::vector<std::string> warnings;
@@ -63,7 +64,14 @@ ToJson(const Outcome& outcome)
 {
     Json json = ToJson(outcome.evaluation);
     json["engine"] = outcome.engine;
-    json["plan"] = ToJson(outcome.plan);
+    if (outcome.trace.empty())
+    {
+        json["plan"] = ToJson(outcome.plan);
+    }
+    else
+    {
+        json["trace"] = outcome.trace;
+    }
     json["warnings"] = outcome.warnings;
     return json;
 }
@@ -71,9 +79,10 @@ ToJson(const Outcome& outcome)
 void
 Print(const Outcome& outcome, bool json)
 {
+    const std::string label =
+        outcome.trace.empty() ? Label(outcome.plan) : "traces " + outcome.trace;
     std::cout << (json ? ToJson(outcome).dump(2) + "\n"
-                       : RunText(Label(outcome.plan), outcome.evaluation) +
-                             WarningText(outcome.warnings));
+                       : RunText(label, outcome.evaluation) + WarningText(outcome.warnings));
 }
 
 /// What became of a run, and whether a thread is still busy with it.
@@ -193,7 +202,7 @@ Exit
 Run(const RunCommand& options)
 {
     const Study study =
-        StudyOf(options.common, IsWorker() ? StudyScope::Scenario : StudyScope::Training);
+        StudyOf(options.common, IsWorker() ? StudyScope::Scenario : StudyScope::Replay);
     const std::shared_ptr<const Engine> engine =
         MakeEngine(options.engine, "--engine", StopFor(options.engine));
     RunOptions run = options.run;
@@ -201,6 +210,13 @@ Run(const RunCommand& options)
     run.limits.wallTime = TimeLimitOf(options.timeLimit);
     if (!options.slice.empty())
     {
+        if (study.scenario.Job().trace)
+        {
+            throw ConfigError("--slice",
+                              "the study replays traces, and a slice is of a plan",
+                              "without --slice",
+                              "write the part that is asked for as traces of its own");
+        }
         run.slice = ParseAt("--slice", [&] { return ParseSlice(options.slice); });
         ExpectOnce(run);
         run.warmup = 0;
@@ -222,7 +238,9 @@ Run(const RunCommand& options)
     const Watched watched = RunEngine(engine, study.scenario, run);
     const auto keep = [&] {
         const bool ran = std::holds_alternative<RunReport>(watched.evaluation);
+        const auto& trace = study.scenario.Job().trace;
         const Outcome outcome{plan,
+                              trace ? trace->files : "",
                               engine->Name(),
                               watched.evaluation,
                               ran ? WarningsOf(study.scenario, engine->Name())

@@ -47,6 +47,14 @@ ForeignEngine::Run(const Scenario& scenario, const RunOptions& options) const
                           "analytical, flow, flow:sampled, packet or packet:fast-forward",
                           "");
     }
+    if (scenario.Job().trace)
+    {
+        throw ConfigError("--engine",
+                          "a model of somebody else's is asked about plans, and the study replays "
+                          "traces",
+                          "analytical, flow, flow:sampled, packet or packet:fast-forward",
+                          "");
+    }
     const auto prepared = PrepareRun(scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
     {

@@ -10,6 +10,7 @@
 namespace scaleacross
 {
 
+const PlanFormat& ChakraFormat();
 const PlanFormat& MegatronFormat();
 const PlanFormat& NcclFormat();
 const PlanFormat& TorchTitanFormat();
@@ -18,6 +19,7 @@ const std::vector<const PlanFormat*>&
 PlanFormats()
 {
     static const std::vector<const PlanFormat*> formats = {
+        &ChakraFormat(),
         &MegatronFormat(),
         &NcclFormat(),
         &TorchTitanFormat(),

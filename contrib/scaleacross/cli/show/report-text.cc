@@ -44,21 +44,21 @@ ResourcesText(std::vector<ResourceReport> resources)
 std::string
 ReportText(const RunReport& report)
 {
-    std::string text =
-        fmt::format("{} per iteration, MFU {} ({} engine, {} measured after {} warm-up)\n",
-                    ToString(report.iterationTime),
-                    PercentText(report.mfu),
-                    report.engine,
-                    report.iterations,
-                    report.warmup);
+    // Of traces neither the model is known nor what it keeps.
+    const bool isOfModel = !report.memory.empty();
+    std::string text = fmt::format("{} per iteration{} ({} engine, {} measured after {} warm-up)\n",
+                                   ToString(report.iterationTime),
+                                   isOfModel ? ", MFU " + PercentText(report.mfu) : "",
+                                   report.engine,
+                                   report.iterations,
+                                   report.warmup);
     text += report.KnowsParts() ? fmt::format("compute {}, bubble {}, exposed communication {}, ",
                                               ToString(report.computeTime),
                                               PercentText(report.bubbleFraction),
                                               ToString(report.exposedComm))
                                 : "";
-    text += fmt::format("memory {}, {} across buildings\n\n",
-                        ToString(report.memoryMax),
-                        ToString(report.crossBuildingBytes));
+    text += isOfModel ? fmt::format("memory {}, ", ToString(report.memoryMax)) : "";
+    text += fmt::format("{} across buildings\n\n", ToString(report.crossBuildingBytes));
     Table table(
         {{"class", Table::Align::Left}, {"busy"}, {"exposed"}, {"bytes"}, {"across buildings"}});
     for (uint32_t c = 0; c < kCommClasses; c++)

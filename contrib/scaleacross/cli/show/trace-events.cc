@@ -3,6 +3,7 @@
 #include "cli/show/trace-events.h"
 
 #include "cli/show/report-json.h"
+#include "core/program/pass-name.h"
 #include "core/topology/rank-layout.h"
 
 #include <algorithm>
@@ -35,13 +36,6 @@ constexpr std::array<const char*, kStreams> kStreamNames = {"tensor stream",
                                                             "expert stream",
                                                             "gather stream",
                                                             "reduce stream"};
-
-constexpr std::array<const char*, kActions> kActionNames = {"forward",
-                                                            "backward",
-                                                            "input gradient",
-                                                            "weight gradient",
-                                                            "optimizer",
-                                                            "forward and backward"};
 
 /// Whole nanoseconds up to a time, which readers of the format count in. Domain: time >= 0.
 int64_t
@@ -148,11 +142,12 @@ class Writer
         {
             const bool both = run.action == Action::ForwardBackward;
             const bool of = run.action != Action::Optimizer;
-            std::string name = kActionNames[static_cast<size_t>(run.action)];
-            name += of ? fmt::format(" {}", run.microbatch) : "";
-            name += both ? fmt::format(" and {}", run.backMicrobatch) : "";
-            Json& args =
-                Slice(process, kPasses, std::move(name), "pass", run.begin, run.end)["args"];
+            Json& args = Slice(process,
+                               kPasses,
+                               PassName(run.action, run.microbatch, run.backMicrobatch),
+                               "pass",
+                               run.begin,
+                               run.end)["args"];
             args["iteration"] = run.iteration;
             if (of)
             {

@@ -97,11 +97,12 @@ struct PreparedRun
     RankLayout layout;
     TaskGraph graph;
     std::vector<MemoryUse> memory;
-    bool trains{true}; //!< else it is a collective, or a slice of what trains
+    bool trains{true}; //!< else it is a collective, a trace, or a slice of what trains
 };
 
 /// LayOut, CheckJob, CheckMemory and BuildTaskGraph, in that order; of a job that is a collective,
-/// LayOut and BuildCollectiveGraph. Then, if a slice is asked for, SliceOf().
+/// LayOut and BuildCollectiveGraph; of one that replays traces, LayOutTrace and BuildTraceGraph.
+/// Then, if a slice is asked for, SliceOf().
 std::variant<PreparedRun, Infeasible> PrepareRun(const Scenario& scenario,
                                                  const std::optional<SliceSpec>& slice = {});
 

@@ -9,6 +9,7 @@
 #include "core/work/cost/compute-cost.h"
 #include "core/work/graph/collective-graph.h"
 #include "core/work/graph/task-graph-builder.h"
+#include "core/work/graph/trace-graph.h"
 
 #include <algorithm>
 #include <deque>
@@ -258,8 +259,9 @@ std::variant<PreparedRun, Infeasible>
 PrepareWhole(const Scenario& scenario)
 {
     const JobSpec& job = scenario.Job();
-    auto layout =
-        job.collective ? LayOutCollective(scenario.cluster) : LayOut(job.plan, scenario.cluster);
+    auto layout = job.collective ? LayOutCollective(scenario.cluster)
+                  : job.trace    ? LayOutTrace(scenario)
+                                 : LayOut(job.plan, scenario.cluster);
     if (auto* no = std::get_if<Infeasible>(&layout))
     {
         return *no;
@@ -278,6 +280,13 @@ PrepareWhole(const Scenario& scenario)
         run.layout.takingPart = TakingPart(run.graph);
         const LoweringRules rules(scenario, TimerOf(scenario, run.layout));
         run.graph = std::get<TaskGraph>(BuildCollectiveGraph(scenario, run.layout, rules));
+        run.trains = false;
+        return run;
+    }
+    if (job.trace)
+    {
+        const LoweringRules rules(scenario, TimerOf(scenario, run.layout));
+        run.graph = BuildTraceGraph(scenario, run.layout, rules);
         run.trains = false;
         return run;
     }

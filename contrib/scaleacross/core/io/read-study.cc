@@ -9,12 +9,14 @@
 #include "core/io/map-reader.h"
 #include "core/io/model-reader.h"
 #include "core/io/plan-reader.h"
+#include "core/io/read-traces.h"
 #include "core/io/stack-reader.h"
 #include "core/io/text-file.h"
 #include "core/spec/cluster-part.h"
 #include "core/spec/complete-search.h"
 #include "core/spec/plan-fields.h"
 #include "core/topology/event-target.h"
+#include "core/work/graph/trace-graph.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -71,15 +73,65 @@ ReadCollective(const YamlNode& node, const std::string& path)
     return collective;
 }
 
+/// Traces that take the place of training; their files alone, or a map.
+JobSpec
+ReadTraceJob(const YamlNode& node, const std::string& path, const std::string& folder)
+{
+    JobSpec job;
+    TraceSpec& trace = job.trace.emplace();
+    std::string at = path;
+    if (node.kind == YamlNode::Kind::Scalar)
+    {
+        trace.files = node.text;
+    }
+    else
+    {
+        const MapReader map(node, path, KeysOf(TraceSpec::Fields()));
+        ReadFields(map, TraceSpec::Fields(), trace);
+        at = map.PathOf("files");
+    }
+    if (trace.files.empty())
+    {
+        FailAt(node, at, "the text is empty", "what the names of the traces begin with", "");
+    }
+    std::error_code ignored;
+    trace.files = std::filesystem::absolute(std::filesystem::path(folder) / trace.files, ignored)
+                      .lexically_normal()
+                      .string();
+    try
+    {
+        ReadTraces(trace);
+    }
+    catch (const ConfigError& error)
+    {
+        throw error.At(node.Place() + " " + at + ": " + error.Where());
+    }
+    job.plan = trace.work->plan;
+    return job;
+}
+
 std::vector<JobSpec>
 ReadJobs(const MapReader& map, const std::string& folder, StudyScope scope, bool& dpGiven)
 {
     const YamlNode* list = map.Find("jobs");
+    const YamlNode* trace = map.Find("trace");
+    if (list == nullptr && trace != nullptr)
+    {
+        if (scope == StudyScope::Training)
+        {
+            FailAt(*trace,
+                   "trace",
+                   "the study replays traces, which leaves nothing to choose",
+                   "'scaleacross run' and 'scaleacross export --format chakra'",
+                   "leave the key out to ask about the plans of a model");
+        }
+        return {ReadTraceJob(*trace, "trace", folder)};
+    }
     if (list == nullptr)
     {
         return {ReadJob(map, folder, dpGiven)};
     }
-    for (const auto* key : {"model", "workload", "plan"})
+    for (const auto* key : {"model", "workload", "plan", "trace"})
     {
         if (const YamlNode* node = map.Find(key); node != nullptr)
         {
@@ -100,13 +152,17 @@ ReadJobs(const MapReader& map, const std::string& folder, StudyScope scope, bool
         std::vector<std::string> keys{"name", "model", "workload", "plan"};
         if (scope == StudyScope::Scenario)
         {
-            keys.emplace_back("collective");
+            keys.insert(keys.end(), {"collective", "trace"});
         }
         const MapReader job(list->children[i], "jobs." + std::to_string(i), keys);
         if (const YamlNode* collective = job.Find("collective"); collective != nullptr)
         {
             jobs.emplace_back();
             jobs.back().collective = ReadCollective(*collective, job.PathOf("collective"));
+        }
+        else if (const YamlNode* replayed = job.Find("trace"); replayed != nullptr)
+        {
+            jobs.push_back(ReadTraceJob(*replayed, job.PathOf("trace"), folder));
         }
         else
         {
@@ -457,6 +513,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
                          "cluster",
                          "network",
                          "plan",
+                         "trace",
                          "search",
                          "events",
                          "baselines",
@@ -500,9 +557,10 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
         ReadPlanFields(plan, *node, "network", "network");
         scenario.network = plan.network;
     }
+    const bool chooses = training && (map.Find("trace") == nullptr || map.Find("jobs") != nullptr);
     const YamlNode* search = map.Find("search");
     const bool searches = search != nullptr && search->kind != YamlNode::Kind::Null;
-    if (searches && training)
+    if (searches && chooses)
     {
         study.search = SearchOf(study, map, *search);
     }
@@ -510,7 +568,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     {
         scenario.events = ReadEvents(*node);
     }
-    if (const YamlNode* node = map.Find("baselines"); node != nullptr && training)
+    if (const YamlNode* node = map.Find("baselines"); node != nullptr && chooses)
     {
         study.baselines = ReadWords(*node, "baselines", OneOf(Baseline::Names()));
     }
@@ -539,7 +597,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     {
         study.prices = ReadPrices(*node);
     }
-    if (const YamlNode* node = map.Find("uncertain"); node != nullptr && training)
+    if (const YamlNode* node = map.Find("uncertain"); node != nullptr && chooses)
     {
         study.uncertain = ReadUncertain(*node, whole);
         if (scenario.cluster.crossLinks.empty())
@@ -569,7 +627,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     {
         throw Located(error, root);
     }
-    if (training && !scenario.Job().collective)
+    if (training && scenario.Job().Trains())
     {
         FitDegrees(study, root, scope);
         if (!searches) // its plan has to fit by itself

@@ -19,9 +19,11 @@ using Overrides = std::vector<std::pair<std::string, std::string>>;
 /// What is read of a study.
 enum class StudyScope : uint8_t
 {
-    Training, //!< all of it
+    Training, //!< all of it; what replays traces is refused
+    Replay,   //!< the same, and with `trace` traces in place of model, workload, plan and search
     /// The same of a scenario that is written down (core/spec/study-json.h): a job may be a
-    /// collective, and the degrees need not make up the GPUs, which is for an engine to find out.
+    /// collective or replay traces, and the degrees need not make up the GPUs, which is for an
+    /// engine to find out.
     Scenario,
     /// Only cluster, network, events, engines and seed: the job is a collective that the caller
     /// fills in. Model, workload, plan, jobs, search and baselines may be missing and are not

@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -120,8 +121,12 @@ CheckText(std::string_view text, const std::string& name, size_t most)
     }
 }
 
-std::string
-ReadTextFile(const std::string& path, size_t most)
+namespace
+{
+
+/// A regular file that can be read, from its beginning.
+std::ifstream
+Opened(const std::string& path)
 {
     std::error_code code;
     const auto status = std::filesystem::status(path, code);
@@ -154,7 +159,31 @@ ReadTextFile(const std::string& path, size_t most)
                           "a file that can be read",
                           "check its permissions");
     }
+    return file;
+}
+
+} // namespace
+
+std::string
+ReadTextFile(const std::string& path, size_t most)
+{
+    std::ifstream file = Opened(path);
     return ReadStream(file, path, most);
+}
+
+std::string
+ReadBinaryFile(const std::string& path)
+{
+    std::ifstream file = Opened(path);
+    file.seekg(0, std::ios::end);
+    std::string content(static_cast<size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
+    file.seekg(0);
+    file.read(content.data(), static_cast<std::streamsize>(content.size()));
+    if (!file)
+    {
+        throw ConfigError(path, "reading failed", "a file that can be read", "");
+    }
+    return content;
 }
 
 std::string

@@ -17,6 +17,10 @@ constexpr size_t kMostTextBytes = 1U << 20;
 /// not readable, empty, larger than `most` bytes, or refused by CheckText().
 std::string ReadTextFile(const std::string& path, size_t most = kMostTextBytes);
 
+/// The content of a file of any kind. Throws ConfigError (where = path) if it is missing, no
+/// regular file or not readable.
+std::string ReadBinaryFile(const std::string& path);
+
 /// What standard input is called in messages.
 constexpr const char* kStandardInput = "standard input";
 

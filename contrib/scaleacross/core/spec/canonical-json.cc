@@ -112,6 +112,10 @@ Plain(const Scenario& scenario)
         job.name = JobSpec().name;
         job.model.name.clear();
         job.workload.stack.name = SoftwareStack().name;
+        if (job.trace)
+        {
+            job.trace->files.clear();
+        }
     }
     for (EventSpec& event : plain.events)
     {

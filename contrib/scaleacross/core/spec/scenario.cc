@@ -58,7 +58,7 @@ Scenario::Validate() const
     {
         Job().collective->Validate();
     }
-    else
+    else if (Job().Trains())
     {
         Job().model.Validate();
         Job().workload.Validate();
@@ -66,7 +66,7 @@ Scenario::Validate() const
     }
     cluster.Validate();
     network.Validate();
-    if (!Job().collective)
+    if (Job().Trains())
     {
         CheckPrecision();
     }
@@ -84,7 +84,7 @@ Scenario::Validate() const
 std::optional<ConfigError>
 Scenario::FindConflictOfOffload() const
 {
-    if (jobs.empty() || Job().collective || Job().plan.offloadLayers == 0)
+    if (jobs.empty() || !Job().Trains() || Job().plan.offloadLayers == 0)
     {
         return std::nullopt;
     }

@@ -9,6 +9,7 @@
 #include "core/spec/model-spec.h"
 #include "core/spec/network-plan.h"
 #include "core/spec/parallel-plan.h"
+#include "core/spec/trace-spec.h"
 #include "core/spec/workload-spec.h"
 
 #include <optional>
@@ -27,6 +28,15 @@ struct JobSpec
     ParallelPlan plan;
     /// Done over and over in place of training; model, workload and plan mean nothing then.
     std::optional<CollectiveSpec> collective;
+    /// Replayed in place of training; model and workload mean nothing then, and plan is the one
+    /// that the trace was made from, where it says one.
+    std::optional<TraceSpec> trace;
+
+    /// Whether model, workload and plan say what is done.
+    bool Trains() const
+    {
+        return !collective && !trace;
+    }
 };
 
 /**

@@ -215,6 +215,10 @@ WriteJob(Writer& out, const JobSpec& job, const StudyParts& parts)
     {
         WriteObject(out, "collective", *job.collective);
     }
+    else if (job.trace)
+    {
+        WriteObject(out, "trace", *job.trace);
+    }
     else
     {
         WriteTraining(out, job, parts);
@@ -227,7 +231,7 @@ WriteJob(Writer& out, const JobSpec& job, const StudyParts& parts)
 void
 WriteJobs(Writer& out, const std::vector<JobSpec>& jobs, const StudyParts& parts)
 {
-    if (jobs.size() == 1 && !jobs[0].collective && jobs[0].name == JobSpec().name)
+    if (jobs.size() == 1 && jobs[0].Trains() && jobs[0].name == JobSpec().name)
     {
         WriteTraining(out, jobs[0], parts);
         return;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/output-file.h"
+#include "cli/plan-formats/plan-format.h"
+#include "core/base/errors.h"
+#include "core/engine/engine.h"
+#include "core/io/chakra-files.h"
+#include "core/io/chakra-writer.h"
+
+#include <fmt/core.h>
+#include <variant>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+std::string
+WriteTraces(const Study& study, const std::string& files, const std::string& source)
+{
+    const auto prepared = PrepareRun(study.scenario);
+    if (const auto* no = std::get_if<Infeasible>(&prepared))
+    {
+        throw RunError(no->reason, no->detail);
+    }
+    const auto& run = std::get<PreparedRun>(prepared);
+    const ChakraWriter writer(run);
+    uint64_t bytes = 0;
+    for (Rank rank = 0; rank < run.graph.ranks; rank++)
+    {
+        const std::string text = writer.Trace(rank);
+        WriteOutput(ChakraFile(files, rank), text, source);
+        bytes += text.size();
+    }
+    WriteOutput(ChakraGroupsFile(files), writer.Groups().Json(), source);
+    return fmt::format("{} to {}: an iteration of {} ranks, {:.1f} MB; groups in {}\n",
+                       ChakraFile(files, 0),
+                       ChakraFile(files, run.graph.ranks - 1),
+                       run.graph.ranks,
+                       static_cast<double>(bytes) / 1e6,
+                       ChakraGroupsFile(files));
+}
+
+} // namespace
+
+const PlanFormat&
+ChakraFormat()
+{
+    static const PlanFormat format{
+        "chakra",
+        "execution traces of what the ranks do in an iteration, -o begins their names",
+        nullptr,
+        &WriteTraces};
+    return format;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FOREIGN_NODE_H
+#define SCALEACROSS_FOREIGN_NODE_H
+
+#include "core/base/units.h"
+#include "core/io/chakra-format.h"
+#include "core/program/rank-group.h"
+#include "core/spec/collective-spec.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What a node of a trace has its rank do.
+enum class ForeignKind : uint8_t
+{
+    Nothing, //!< it only stands between others: metadata, work of the CPU, or no work at all
+    Compute,
+    Send,
+    Receive,
+    Collective
+};
+
+/// A node of a trace, as engines can execute it.
+struct ForeignNode
+{
+    uint64_t id{0};
+    std::string name;
+    ForeignKind kind{ForeignKind::Nothing};
+    std::vector<uint64_t> after; //!< ids of what has to be over before
+    /// The same of calls that it is made by, which may be left out of the trace: Chakra's converter
+    /// drops nodes that no data depend on.
+    std::vector<uint64_t> calledBy;
+    Duration duration; //!< Compute; zero: by work
+    Flops work;        //!< Compute
+    CollectiveOp op{CollectiveOp::AllReduce};
+    std::string operation; //!< Collective: the format's word for what it does
+    bool perMember{false}; //!< Collective: S is what all put in together, else what one does
+    std::string group;     //!< Collective: a name, or empty for all ranks
+    Bytes input;           //!< Collective: of a member; Send, Receive: all
+    Rank peer{0};          //!< Send, Receive
+    int64_t tag{0};        //!< Send, Receive
+};
+
+/// Throws ConfigError (where = path) about a node.
+[[noreturn]] void FailAtNode(const std::string& path,
+                             uint64_t id,
+                             const std::string& name,
+                             const std::string& problem,
+                             const std::string& allowed,
+                             const std::string& remedy = "");
+
+/**
+ * Reads a node of a rank's trace. Attributes of ScaleAcross are not looked at, but for picoseconds
+ * of computing that are the node's microseconds when rounded.
+ *
+ * A broadcast is an all-gather of the same buffer, and a reduction to one member a reduce-scatter:
+ * traces do not say who that is, and in the mean over all members what goes along a chain of n
+ * takes (n-1)/n S on each edge of the ring, as those do. A barrier is an all-reduce of a byte for
+ * each member.
+ *
+ * Throws ConfigError (where = path) for what no engine can do: a node that is invalid, of memory,
+ * of a gather to one member or a scatter from it, or of an unknown collective; a message without
+ * size or partner, or to the rank itself; communication on the CPU, other than a launch, which has
+ * no size; and attributes that are missing or of another type.
+ */
+ForeignNode ReadForeignNode(const chakra::Node& node,
+                            Rank rank,
+                            uint32_t ranks,
+                            const std::string& path);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FOREIGN_NODE_H

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FOREIGN_ORDER_H
+#define SCALEACROSS_FOREIGN_ORDER_H
+
+#include "core/io/foreign-partners.h"
+#include "core/io/foreign-trace.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// The nodes of one trace in an order that they can begin in: always the one with the lowest number
+/// that waits for none of those behind it. A caller comes first unless it waits for what it calls,
+/// as Chakra's converter has it of calls that synchronise. Throws ConfigError (where = path) for a
+/// number that is given twice or that nobody has, and for nodes that wait for each other.
+ForeignRank OrderNodes(std::vector<ForeignNode> nodes, const std::string& path);
+
+/**
+ * By rank, the places of its nodes in the order that its program has: that of OrderNodes(), unless
+ * ranks would then wait for each other. Where none can go on, the first that can begin a node
+ * further behind does so.
+ *
+ * Throws ConfigError (where = path) if even so no rank can go on, with who waits for what.
+ */
+std::vector<std::vector<uint32_t>> InOrder(const std::vector<ForeignRank>& ranks,
+                                           const ForeignPartners& partners);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FOREIGN_ORDER_H

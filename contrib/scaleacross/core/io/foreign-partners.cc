@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/io/foreign-partners.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// A node, by rank and place.
+struct At
+{
+    Rank rank{0};
+    uint32_t place{0};
+};
+
+const ForeignNode&
+NodeAt(const std::vector<ForeignRank>& ranks, const At& at)
+{
+    return ranks[at.rank].nodes[at.place];
+}
+
+[[noreturn]] void
+Fail(const std::vector<ForeignRank>& ranks,
+     const At& at,
+     const std::string& problem,
+     const std::string& allowed)
+{
+    const ForeignNode& node = NodeAt(ranks, at);
+    FailAtNode(ranks[at.rank].path, node.id, node.name, problem, allowed);
+}
+
+/// "node 7 \"all-reduce\" of rank 3".
+std::string
+NameOf(const std::vector<ForeignRank>& ranks, const At& at)
+{
+    const ForeignNode& node = NodeAt(ranks, at);
+    return "node " + std::to_string(node.id) + " " + Quoted(node.name) + " of rank " +
+           std::to_string(at.rank);
+}
+
+using Channel = std::tuple<Rank, Rank, int64_t>; //!< sender, receiver, tag
+
+/// Numbers messages by receiver, in the order of its nodes.
+void
+PairMessages(const std::vector<ForeignRank>& ranks, ForeignPartners& partners)
+{
+    std::map<Channel, std::vector<At>> sends;
+    std::map<Channel, std::vector<At>> receives;
+    for (Rank rank = 0; rank < ranks.size(); rank++)
+    {
+        for (uint32_t place = 0; place < ranks[rank].nodes.size(); place++)
+        {
+            const ForeignNode& node = ranks[rank].nodes[place];
+            if (node.kind == ForeignKind::Send)
+            {
+                sends[{rank, node.peer, node.tag}].push_back({rank, place});
+            }
+            else if (node.kind == ForeignKind::Receive)
+            {
+                receives[{node.peer, rank, node.tag}].push_back({rank, place});
+            }
+        }
+    }
+    const auto lonely = [&](const At& at, size_t own, size_t other, const char* what) {
+        Fail(ranks,
+             at,
+             "it has no partner: rank " + std::to_string(NodeAt(ranks, at).peer) + " has " +
+                 std::to_string(other) + " " + what + " of tag " +
+                 std::to_string(NodeAt(ranks, at).tag) + " for " + std::to_string(own),
+             "a send and a receive of the same sender, receiver and tag for each message");
+    };
+    std::vector<uint32_t> received(ranks.size(), 0);
+    for (const auto& [channel, in] : receives)
+    {
+        const std::vector<At>& out = sends[channel];
+        if (in.size() > out.size())
+        {
+            lonely(in[out.size()], in.size(), out.size(), "sends");
+        }
+        for (size_t i = 0; i < in.size(); i++)
+        {
+            const ForeignNode& to = NodeAt(ranks, in[i]);
+            const ForeignNode& from = NodeAt(ranks, out[i]);
+            if (to.input != from.input)
+            {
+                Fail(ranks,
+                     in[i],
+                     "it receives " + std::to_string(to.input.Count()) + " bytes, and " +
+                         NameOf(ranks, out[i]) + " sends " + std::to_string(from.input.Count()),
+                     "the same comm_size of both");
+            }
+            const uint32_t number = received[in[i].rank]++;
+            partners.number[in[i].rank][in[i].place] = number;
+            partners.number[out[i].rank][out[i].place] = number;
+        }
+    }
+    for (const auto& [channel, out] : sends)
+    {
+        const auto in = receives.find(channel);
+        const size_t count = in == receives.end() ? 0 : in->second.size();
+        if (out.size() > count)
+        {
+            lonely(out[count], out.size(), count, "receives");
+        }
+    }
+    partners.messages = received.empty() ? 0 : *std::max_element(received.begin(), received.end());
+}
+
+/// Joins collectives of a process group.
+class Joiner
+{
+  public:
+    Joiner(std::vector<ForeignRank>& ranks, const ForeignGroups& groups, ForeignPartners& partners)
+        : m_ranks(ranks),
+          m_groups(groups),
+          m_partners(partners)
+    {
+    }
+
+    void Join()
+    {
+        for (Rank rank = 0; rank < m_ranks.size(); rank++)
+        {
+            for (uint32_t place = 0; place < m_ranks[rank].nodes.size(); place++)
+            {
+                if (m_ranks[rank].nodes[place].kind == ForeignKind::Collective)
+                {
+                    Add({rank, place});
+                }
+            }
+        }
+        for (const auto& [name, group] : m_known)
+        {
+            ExpectAll(group);
+        }
+    }
+
+  private:
+    struct Group
+    {
+        std::vector<Rank> members;
+        RankGroup family;
+        std::vector<uint32_t> operations; //!< in their order
+        std::vector<At> first;            //!< by operation: of the first member
+        std::map<Rank, uint32_t> count;   //!< operations so far, by member
+        std::map<Rank, uint32_t> last;    //!< place of its last, by member
+    };
+
+    void Add(const At& at)
+    {
+        ForeignNode& node = m_ranks[at.rank].nodes[at.place];
+        Group& group = GroupOf(at, node);
+        if (group.members.size() == 1)
+        {
+            node.kind = ForeignKind::Nothing;
+            return;
+        }
+        const uint32_t turn = group.count[at.rank]++;
+        group.last[at.rank] = at.place;
+        if (turn == group.operations.size())
+        {
+            const auto n = static_cast<uint64_t>(group.members.size());
+            group.operations.push_back(static_cast<uint32_t>(m_partners.operations.size()));
+            group.first.push_back(at);
+            m_partners.operations.push_back(
+                {group.family, group.members, node.op, node.input * (node.perMember ? n : 1)});
+        }
+        const ForeignNode& first = NodeAt(m_ranks, group.first[turn]);
+        if (first.operation != node.operation || first.input != node.input)
+        {
+            Fail(m_ranks,
+                 at,
+                 "as collective " + std::to_string(turn + 1) + " of process group " +
+                     Quoted(node.group) + " it is " + What(node) + ", and " +
+                     NameOf(m_ranks, group.first[turn]) + " is " + What(first),
+                 "the same of all members, in the same order");
+        }
+        m_partners.number[at.rank][at.place] = group.operations[turn];
+    }
+
+    static std::string What(const ForeignNode& node)
+    {
+        return node.operation + " of " + std::to_string(node.input.Count()) + " bytes";
+    }
+
+    Group& GroupOf(const At& at, const ForeignNode& node)
+    {
+        const std::vector<Rank>* members = m_groups.Find(node.group);
+        if (members == nullptr)
+        {
+            Fail(m_ranks,
+                 at,
+                 "its process group (pg_name) " + Quoted(node.group) + " is not known",
+                 "one of " + m_groups.Names() +
+                     ", from FILES.groups.json or from a metadata node of PyTorch's");
+        }
+        if (!std::binary_search(members->begin(), members->end(), at.rank))
+        {
+            Fail(m_ranks,
+                 at,
+                 "rank " + std::to_string(at.rank) + " is not in its process group " +
+                     Quoted(node.group),
+                 "a group that the rank is in");
+        }
+        const auto [known, isNew] = m_known.try_emplace(*members);
+        Group& group = known->second;
+        if (isNew)
+        {
+            const auto family = FamilyOf(*members, static_cast<uint32_t>(m_ranks.size()));
+            if (!family)
+            {
+                Fail(m_ranks,
+                     at,
+                     "its process group " + Quoted(node.group) + " of " +
+                         std::to_string(members->size()) + " ranks from " +
+                         std::to_string(members->front()) + " on is no lattice",
+                     "ranks at equal steps, or blocks of such at equal steps, each beginning at a "
+                     "multiple of what it spans");
+            }
+            group.members = *members;
+            group.family = *family;
+        }
+        return group;
+    }
+
+    void ExpectAll(const Group& group) const
+    {
+        for (const Rank member : group.members)
+        {
+            const auto known = group.count.find(member);
+            const uint32_t count = known == group.count.end() ? 0 : known->second;
+            if (count < group.operations.size())
+            {
+                Fail(m_ranks,
+                     group.first[count],
+                     "rank " + std::to_string(member) + " has " + std::to_string(count) +
+                         " collectives of its process group, and rank " +
+                         std::to_string(group.first[count].rank) + " has more",
+                     "every collective in the traces of all members");
+            }
+        }
+    }
+
+    std::vector<ForeignRank>& m_ranks;
+    const ForeignGroups& m_groups;
+    ForeignPartners& m_partners;
+    std::map<std::vector<Rank>, Group> m_known; //!< by members
+};
+
+} // namespace
+
+ForeignPartners
+FindPartners(std::vector<ForeignRank>& ranks, const ForeignGroups& groups)
+{
+    ForeignPartners partners;
+    for (const ForeignRank& rank : ranks)
+    {
+        partners.number.emplace_back(rank.nodes.size(), ForeignPartners::kNone);
+    }
+    PairMessages(ranks, partners);
+    Joiner(ranks, groups, partners).Join();
+    return partners;
+}
+
+} // namespace scaleacross
