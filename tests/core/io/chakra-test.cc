@@ -7,9 +7,9 @@
 #include "chakra-wire.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/flow/flow-engine.h"
-#include "core/io/chakra-files.h"
-#include "core/io/chakra-writer.h"
-#include "core/io/read-traces.h"
+#include "core/io/chakra/chakra-files.h"
+#include "core/io/chakra/chakra-writer.h"
+#include "core/io/chakra/read-traces.h"
 #include "core/work/graph/trace-graph.h"
 
 #include <gmock/gmock.h>

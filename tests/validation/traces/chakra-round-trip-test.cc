@@ -6,10 +6,10 @@
 #include "../../temporary-folder.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/flow/flow-engine.h"
-#include "core/io/chakra-files.h"
-#include "core/io/chakra-writer.h"
+#include "core/io/chakra/chakra-files.h"
+#include "core/io/chakra/chakra-writer.h"
+#include "core/io/chakra/read-traces.h"
 #include "core/io/read-study.h"
-#include "core/io/read-traces.h"
 #include "core/work/graph/trace-graph.h"
 #include "helper/engine/packet-engine.h"
 

@@ -4,8 +4,8 @@
 #include "cli/plan-formats/plan-format.h"
 #include "core/base/errors.h"
 #include "core/engine/engine.h"
-#include "core/io/chakra-files.h"
-#include "core/io/chakra-writer.h"
+#include "core/io/chakra/chakra-files.h"
+#include "core/io/chakra/chakra-writer.h"
 
 #include <fmt/core.h>
 #include <variant>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/foreign-order.h"
+#include "core/io/chakra/foreign-order.h"
 
 #include "core/base/errors.h"
 #include "core/base/text.h"

@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_FOREIGN_PARTNERS_H
 #define SCALEACROSS_FOREIGN_PARTNERS_H
 
-#include "core/io/foreign-trace.h"
+#include "core/io/chakra/foreign-trace.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/read-traces.h"
+#include "core/io/chakra/read-traces.h"
 
 #include "core/base/errors.h"
-#include "core/io/chakra-files.h"
-#include "core/io/chakra-format.h"
-#include "core/io/chakra-graph.h"
-#include "core/io/chakra-words.h"
-#include "core/io/foreign-trace.h"
+#include "core/io/chakra/chakra-files.h"
+#include "core/io/chakra/chakra-format.h"
+#include "core/io/chakra/chakra-graph.h"
+#include "core/io/chakra/chakra-words.h"
+#include "core/io/chakra/foreign-trace.h"
 #include "core/io/text-file.h"
 #include "core/work/graph/trace-graph.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/chakra-graph.h"
+#include "core/io/chakra/chakra-graph.h"
 
 #include "core/base/errors.h"
 #include "core/base/text.h"
-#include "core/io/chakra-words.h"
-#include "core/io/collective-json.h"
+#include "core/io/chakra/chakra-words.h"
+#include "core/io/chakra/collective-json.h"
 #include "core/spec/plan-fields.h"
 
 #include <nlohmann/json.hpp>

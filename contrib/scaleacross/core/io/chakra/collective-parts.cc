@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/collective-parts.h"
+#include "core/io/chakra/collective-parts.h"
 
 #include "core/base/errors.h"
 #include "core/io/task-list-json.h"

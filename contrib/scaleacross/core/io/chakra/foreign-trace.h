@@ -3,8 +3,8 @@
 #ifndef SCALEACROSS_FOREIGN_TRACE_H
 #define SCALEACROSS_FOREIGN_TRACE_H
 
-#include "core/io/foreign-groups.h"
-#include "core/io/foreign-node.h"
+#include "core/io/chakra/foreign-groups.h"
+#include "core/io/chakra/foreign-node.h"
 #include "core/work/graph/trace-graph.h"
 
 #include <cstdint>

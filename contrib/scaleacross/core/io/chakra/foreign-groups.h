@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_FOREIGN_GROUPS_H
 #define SCALEACROSS_FOREIGN_GROUPS_H
 
-#include "core/io/chakra-format.h"
+#include "core/io/chakra/chakra-format.h"
 #include "core/program/rank-group.h"
 
 #include <cstdint>

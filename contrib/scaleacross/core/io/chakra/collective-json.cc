@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/collective-json.h"
+#include "core/io/chakra/collective-json.h"
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_CHAKRA_GROUPS_H
 #define SCALEACROSS_CHAKRA_GROUPS_H
 
-#include "core/io/collective-parts.h"
+#include "core/io/chakra/collective-parts.h"
 #include "core/program/program.h"
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/foreign-trace.h"
+#include "core/io/chakra/foreign-trace.h"
 
 #include "core/base/errors.h"
-#include "core/io/foreign-order.h"
-#include "core/io/foreign-partners.h"
+#include "core/io/chakra/foreign-order.h"
+#include "core/io/chakra/foreign-partners.h"
 
 #include <algorithm>
 #include <array>

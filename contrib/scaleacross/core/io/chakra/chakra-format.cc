@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/chakra-format.h"
+#include "core/io/chakra/chakra-format.h"
 
 #include "core/base/errors.h"
 

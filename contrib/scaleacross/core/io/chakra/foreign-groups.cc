@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/foreign-groups.h"
+#include "core/io/chakra/foreign-groups.h"
 
 #include "core/base/errors.h"
 #include "core/base/text.h"
-#include "core/io/chakra-files.h"
+#include "core/io/chakra/chakra-files.h"
 #include "core/io/text-file.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #ifndef SCALEACROSS_FOREIGN_ORDER_H
 #define SCALEACROSS_FOREIGN_ORDER_H
 
-#include "core/io/foreign-partners.h"
-#include "core/io/foreign-trace.h"
+#include "core/io/chakra/foreign-partners.h"
+#include "core/io/chakra/foreign-trace.h"
 
 #include <cstdint>
 #include <string>

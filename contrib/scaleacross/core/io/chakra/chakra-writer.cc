@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/chakra-writer.h"
+#include "core/io/chakra/chakra-writer.h"
 
 #include "core/base/errors.h"
-#include "core/io/chakra-format.h"
-#include "core/io/chakra-graph.h"
-#include "core/io/chakra-words.h"
+#include "core/io/chakra/chakra-format.h"
+#include "core/io/chakra/chakra-graph.h"
+#include "core/io/chakra/chakra-words.h"
 #include "core/program/pass-name.h"
 
 #include <array>

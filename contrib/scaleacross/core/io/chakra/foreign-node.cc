@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/foreign-node.h"
+#include "core/io/chakra/foreign-node.h"
 
 #include "core/base/errors.h"
 #include "core/base/text.h"
-#include "core/io/chakra-words.h"
+#include "core/io/chakra/chakra-words.h"
 
 #include <algorithm>
 #include <optional>

@@ -4,7 +4,7 @@
 #define SCALEACROSS_CHAKRA_WRITER_H
 
 #include "core/engine/engine.h"
-#include "core/io/chakra-groups.h"
+#include "core/io/chakra/chakra-groups.h"
 
 #include <cstdint>
 #include <string>

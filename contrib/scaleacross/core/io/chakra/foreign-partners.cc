@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/foreign-partners.h"
+#include "core/io/chakra/foreign-partners.h"
 
 #include "core/base/text.h"
 

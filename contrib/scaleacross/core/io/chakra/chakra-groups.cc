@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/io/chakra-groups.h"
+#include "core/io/chakra/chakra-groups.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

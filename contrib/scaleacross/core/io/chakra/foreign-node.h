@@ -4,7 +4,7 @@
 #define SCALEACROSS_FOREIGN_NODE_H
 
 #include "core/base/units.h"
-#include "core/io/chakra-format.h"
+#include "core/io/chakra/chakra-format.h"
 #include "core/program/rank-group.h"
 #include "core/spec/collective-spec.h"
 

@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_CHAKRA_GRAPH_H
 #define SCALEACROSS_CHAKRA_GRAPH_H
 
-#include "core/io/chakra-format.h"
+#include "core/io/chakra/chakra-format.h"
 #include "core/program/program.h"
 #include "core/topology/rank-layout.h"
 #include "core/work/graph/trace-graph.h"
