@@ -45,7 +45,7 @@ def run(arguments, folder):
 
 def cells(value, name=""):
     """The leaves of a JSON value by their ways, as --csv should have them."""
-    if isinstance(value, dict) and value:
+    if isinstance(value, dict):
         for key, part in value.items():
             yield from cells(part, f"{name}.{key}" if name else key)
     else:

@@ -192,7 +192,10 @@ class Asking(InAFolder):
         self.assertTrue(pathlib.Path("page.html").read_text().startswith("<!DOCTYPE html>"))
         with self.assertRaisesRegex(scaleacross.InputError, "is the database itself"):
             scaleacross.write_report("x.db", "x.db")
-        self.assertEqual(self.left(), ["page.html", "x.db"])
+        os.mkfifo("pipe.html")
+        with self.assertRaisesRegex(scaleacross.InputError, "no regular file"):
+            scaleacross.write_report("x.db", "pipe.html")
+        self.assertEqual(self.left(), ["page.html", "pipe.html", "x.db"])
 
 
 class Finding(InAFolder):

@@ -4,7 +4,9 @@
 
 #include "cli/output-file.h"
 #include "cli/show/json-rows.h"
+#include "core/base/errors.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace scaleacross
@@ -38,6 +40,17 @@ RowsFile::Expect(const std::string& input, const std::string& database) const
     if (!database.empty())
     {
         ExpectBesideDatabase(m_path, database, g_option);
+    }
+}
+
+void
+RowsFile::ExpectBeside(const std::string& path, const std::string& option) const
+{
+    namespace fs = std::filesystem;
+    if (!m_path.empty() && !path.empty() &&
+        fs::weakly_canonical(m_path) == fs::weakly_canonical(path))
+    {
+        throw ConfigError(g_option + " " + m_path, option + " writes it, too", "two files", "");
     }
 }
 

@@ -23,6 +23,9 @@ class RowsFile
     /// beside the database. An empty path: there is none.
     void Expect(const std::string& input, const std::string& database = "") const;
 
+    /// Refuses the file that another option writes; an empty path: it writes none.
+    void ExpectBeside(const std::string& path, const std::string& option) const;
+
     /// Writes what `rows` gives, an array of objects, if a file is named.
     void Write(const std::function<Json()>& rows, const std::string& input = "") const;
 

@@ -9,11 +9,13 @@
 
 #include "ns3/attribute-guard.h"
 #include "ns3/boolean.h"
+#include "ns3/collective-helper.h"
 #include "ns3/config.h"
 #include "ns3/data-rate.h"
 #include "ns3/dcqcn.h"
 #include "ns3/double.h"
 #include "ns3/fabric-events.h"
+#include "ns3/foreign-source.h"
 #include "ns3/nstime.h"
 #include "ns3/path-selector.h"
 #include "ns3/random-spray-selector.h"
@@ -21,6 +23,7 @@
 #include "ns3/receiver-admission.h"
 #include "ns3/staged-link.h"
 #include "ns3/string.h"
+#include "ns3/training-application.h"
 #include "ns3/type-id.h"
 
 #include <map>
@@ -197,6 +200,21 @@ class Scene
             m_staged->Connect([](Bytes, uint64_t) {}, []() {}, [](uint64_t) {});
             m_staged->Send(Bytes(10 << 20), 1);
         }
+        if (m_type == ForeignSource::GetTypeId())
+        {
+            auto source = CreateObject<ForeignSource>();
+            source->SetEnds(m_fabric.Nics()[1], m_fabric.Nics()[3]);
+            source->SetStopTime(MicroSeconds(40));
+            source->AssignStreams(1000);
+            m_fabric.Nics()[1]->GetNode()->AddApplication(source);
+            m_application = source;
+        }
+        if (m_type == TrainingApplication::GetTypeId())
+        {
+            CollectiveHelper helper("all_reduce", 100'000);
+            helper.SetRepetitions(4);
+            m_application = helper.Install(m_fabric, m_fabric.Nics()).Get(0);
+        }
         if (m_type == FabricEvents::GetTypeId())
         {
             m_events = CreateObject<FabricEvents>();
@@ -224,6 +242,7 @@ class Scene
                                               m_fabric.Wires()[0]->GetLossModel(0),
                                               m_fabric.Nics()[2]->GetObject<ReceiverAdmission>(),
                                               m_staged,
+                                              m_application,
                                               m_events};
         for (const auto& object : all)
         {
@@ -292,6 +311,7 @@ class Scene
     FabricHelper m_fabric;
     Log m_log;
     Ptr<StagedLink> m_staged;
+    Ptr<Application> m_application;
     Ptr<FabricEvents> m_events;
 };
 

@@ -56,6 +56,9 @@ def write_page(db: str | os.PathLike[str], output: str | os.PathLike[str],
         if os.path.samefile(db, output):
             raise InputError(f"-o {output}: is the database itself, which the report would replace; "
                              "give the report another name")
+    if output.exists() and not output.is_file() and not output.is_dir():
+        raise InputError(f"-o {output}: is no regular file, which a report would replace; name "
+                         "another place")
     text = render(db, search_id, top)
     if output.is_dir():
         raise IsADirectoryError(21, "Is a directory")

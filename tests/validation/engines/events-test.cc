@@ -12,6 +12,7 @@
 #include "ns3/fabric-wire.h"
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
+#include "ns3/scenario-events.h"
 #include "ns3/simulator.h"
 
 #include <gtest/gtest.h>
@@ -133,6 +134,19 @@ const Slowdown g_slowdowns[] = {
      "[{kind: foreign-traffic, target: b1--b2, at: 0s, load: 0.25},"
      " {kind: degradation, target: b1--b2, at: 0s, factor: 0.75}]",
      2},
+    // One of four top switches is lost, and half of the others'. Who sent over it sends no more.
+    {"SharedAndBroken",
+     "spines: 4",
+     "oversubscription: 4",
+     "[{kind: foreign-traffic, target: b1--b2, at: 0s, load: 0.5},"
+     " {kind: link-failure, target: b1/spine3--b2/spine3, at: 0s}]",
+     8.0 / 3},
+    {"SharedAndBrokenLane",
+     "spines: 4",
+     "oversubscription: 4, lanes: 2",
+     "[{kind: foreign-traffic, target: b1--b2, at: 0s, load: 0.5},"
+     " {kind: link-failure, target: b1--b2, lanes: 4, at: 0s}]",
+     4},
     // Half of the traffic is in the first plane, with one of its two top switches.
     {"OneOfTwoPlanes",
      "spines: 2, planes: 2",
@@ -177,14 +191,15 @@ TEST(Events, EveryLaneHasItsPartOfOthersTraffic)
         scenario.network.multipath = multipath;
         scenario.network.recovery = Recovery("selective-repeat");
         ns3::RngSeedManager::SetRun(1);
+        ns3::ClusterHelper cluster(scenario);
         if (multipath->owner == PathOwner::Destination)
         {
-            EXPECT_THROW(ns3::ClusterHelper{scenario}, ConfigError);
+            EXPECT_THROW(ns3::ScheduleEvents(scenario, cluster), ConfigError);
             ns3::Simulator::Destroy();
             continue;
         }
-        ns3::ClusterHelper cluster(scenario);
         cluster.AssignStreams(0);
+        const auto events = ns3::ScheduleEvents(scenario, cluster);
         ns3::Simulator::Run();
         const FabricGraph& graph = cluster.GetGraph();
         size_t lanes = 0;
@@ -211,6 +226,97 @@ TEST(Events, EveryLaneHasItsPartOfOthersTraffic)
         EXPECT_EQ(lanes, 8U);
         EXPECT_EQ(ns3::CheckConservation(cluster.GetFabric()).inFlight, 0U);
         ns3::Simulator::Destroy();
+    }
+}
+
+/// Next to nothing of others changes nothing: neither addresses, by which paths are hashed, nor
+/// what is drawn.
+TEST(Events, OthersLeaveTheJobsPathsAlone)
+{
+    for (const std::string& word : Multipath::Names())
+    {
+        const auto report = [&](const std::string& events) {
+            Scenario scenario = Read(events);
+            scenario.network.multipath = Multipath(word);
+            scenario.network.recovery = Recovery("selective-repeat");
+            return RunOn(PacketEngine(), scenario);
+        };
+        const RunReport alone = report("[]");
+        const RunReport beside = report("[{kind: foreign-traffic, target: building1--building2, "
+                                        "at: 0s, load: 1e-9}]");
+        EXPECT_EQ(beside.iterationTime.Ps(), alone.iterationTime.Ps()) << word;
+        EXPECT_EQ(beside.network.collisionFactor, alone.network.collisionFactor) << word;
+        EXPECT_EQ(beside.network.packetsSent, alone.network.packetsSent) << word;
+    }
+}
+
+/// Packets of 1,024 bytes and short headers are smaller than 1,500 bytes of IP.
+TEST(Events, PacketsOfOthersFitWhereThoseOfTheJobDo)
+{
+    const RunReport report = RunOn(PacketEngine(),
+                                   Read("[{kind: foreign-traffic, target: building1--building2, "
+                                        "at: 0s, load: 0.5}]",
+                                        "mtu: 1024B, headers: 10B"));
+    EXPECT_EQ(report.network.packetsDropped, 0U);
+    EXPECT_GT(report.iterationTime,
+              RunOn(PacketEngine(), Read("[]", "mtu: 1024B, headers: 10B")).iterationTime);
+}
+
+/// Tables know rates, not loads: of two links one is slower, and others have as much of each. By
+/// weights 0.5 and 1 a third of the traffic is on the slow one, of which 0.5 - 0.25 is left: it
+/// takes (1/3) / 0.25 against (1/3) / 0.5 without others, twice as long.
+TEST(Events, WeightsDoNotFollowOthers)
+{
+    const auto seconds = [](const std::string& events, const Engine& engine) {
+        const std::string study =
+            "study: events\ncluster:\n  buildings: {count: 2, name: b, gpus: 4, gpus_per_node: 1,"
+            " gpu: h100, nic_rate: 400Gbps, fabric: {spines: 2}}\n  cross: {distance: 1km, "
+            "oversubscription: 4}\nnetwork: {spine_buffer: 1GiB, leaf_buffer: 1GiB, multipath: "
+            "ucmp, qps: 256, segment: 16KiB}\nevents: [{kind: degradation, target: "
+            "b1/spine0--b2/spine0, at: 0s, "
+            "factor: 0.5}" +
+            events + "]\n";
+        return SecondsOn(engine,
+                         With(ParseStudy(study, "events.yaml", {}, StudyScope::Network).scenario,
+                              CollectiveOp::AllToAll,
+                              CollectiveGroup::Across,
+                              16 << 20,
+                              CollectiveAlgorithm("ring")));
+    };
+    const std::string others = ", {kind: foreign-traffic, target: b1--b2, at: 0s, load: 0.25}";
+    const auto flow = EngineOf("flow");
+    // Of 16 pairs with 128 segments each a third has a deviation of 1.0 % of all, 3 % of itself; by
+    // weights that follow, both links would take 1.5 times as long.
+    EXPECT_NEAR(seconds(others, *flow) / seconds("", *flow), 2, 0.15);
+}
+
+TEST(Events, TimelinesBesideOthers)
+{
+    RunOptions options;
+    options.warmup = 0;
+    options.timeline = Timelines::OfAll;
+    const RunResult result =
+        PacketEngine().Run(Read("[{kind: foreign-traffic, target: building1--building2, at: 0s, "
+                                "load: 0.1}]"),
+                           options);
+    EXPECT_TRUE(std::get<RunReport>(result).timeline);
+}
+
+TEST(Events, OthersThatCannotSendAreRefused)
+{
+    const std::string half = "{kind: degradation, target: building1--building2, at: 0s, "
+                             "factor: 0.5}";
+    const std::string traffic = "{kind: foreign-traffic, target: building1--building2, at: 0s, "
+                                "load: 0.5}";
+    for (const auto& [events, network] :
+         {std::pair<std::string, std::string>("[" + half + ", " + traffic + "]", ""),
+          {"[" + traffic + "]", "ns3: {'ns3::RdmaQueuePair::Priority': 7}"},
+          {"[" + traffic + "]", "ns3: {'ns3::RdmaQueuePair::Priority': 5}"},
+          {"[" + traffic + "]", "ns3: {'ns3::RdmaNic::ForeignPriority': 4}"},
+          {"[" + traffic + "]", "classes: {dp: 1}"}})
+    {
+        EXPECT_THROW(RunOn(PacketEngine(), Read(events, network)), ConfigError)
+            << events << network;
     }
 }
 

@@ -164,6 +164,7 @@ Export(const ExportOptions& options)
     }
     else
     {
+        ExpectBesideDatabase(options.output, options.source, "--output");
         WriteOutput(options.output, text, options.source);
     }
     return Exit::Done;

@@ -232,6 +232,7 @@ Run(const RunCommand& options)
     }
     options.csv.Expect(SourceOf(options.common),
                        options.noStore ? "" : DatabasePathOf(options.common, study));
+    options.csv.ExpectBeside(options.trace, "--trace");
     Shelf shelf(options, study);
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);

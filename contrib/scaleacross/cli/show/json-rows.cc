@@ -22,7 +22,7 @@ using Row = std::vector<std::pair<std::string, std::string>>;
 void
 AddCells(const std::string& name, const Json& value, Row& row)
 {
-    if (value.is_object() && !value.empty())
+    if (value.is_object())
     {
         for (const auto& [key, part] : value.items())
         {

@@ -5,8 +5,10 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/topology/graph-names.h"
+#include "core/topology/parts-left.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -295,6 +297,13 @@ CheckEventTargets(const Scenario& scenario)
     {
         TargetOf(scenario.cluster, graph, scenario.events[i], "events." + std::to_string(i));
     }
+    // What others take of links all the time.
+    std::vector<EventSpec> constant;
+    std::copy_if(scenario.events.begin(),
+                 scenario.events.end(),
+                 std::back_inserter(constant),
+                 [](const EventSpec& event) { return event.IsConstant(); });
+    PartsLeft(scenario.cluster, constant, graph, "");
 }
 
 void

@@ -99,7 +99,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario, Ptr<JobClock> clock)
     {
         m_fabric.SetQueuePairAttribute(name, *value);
     }
-    // Studies send no IP, whose packets would have to fit in the credits of InfiniBand too.
+    // IP packets, which only others send, have to fit in the credits of InfiniBand too.
     set.Nic("IpMtu", UintegerValue(std::min<uint64_t>(network.mtu.Count(), 1500)));
     const PacketFormat format = network.Format();
     UseFormat(m_fabric, format, chosen);
@@ -218,7 +218,6 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
         const Bytes buffer = leaf ? scenario.network.leafBuffer : scenario.network.spineBuffer;
         m_fabric.SetSwitchAttribute("BufferSize", UintegerValue(buffer.Count()));
     });
-    m_foreign.Build(m_fabric, scenario, m_graph, built);
     // Equal choices: what leads out of one switch by a cut, and all that leads from one site to
     // another. Not where packets on detours pass, which had no choice any more.
     const ClusterPaths paths(scenario.cluster);
@@ -272,7 +271,6 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
                     scenario.network.UsesPfc());
     }
     m_fabric.InstallRoutes();
-    m_foreign.InstallSources();
 }
 
 Rank
@@ -336,8 +334,20 @@ ClusterHelper::SetFailureCallback(std::function<void(const std::string&)> callba
 int64_t
 ClusterHelper::AssignStreams(int64_t stream)
 {
-    const int64_t used = m_fabric.AssignStreams(stream);
-    return used + m_foreign.AssignStreams(stream + used);
+    int64_t used = m_fabric.AssignStreams(stream);
+    used += m_foreign.AssignStreams(stream + used);
+    m_nextStream = stream + used;
+    return used;
+}
+
+void
+ClusterHelper::AddForeignTraffic(const Scenario& scenario)
+{
+    m_foreign.Install(scenario, *this);
+    if (m_nextStream >= 0)
+    {
+        m_nextStream += m_foreign.AssignStreams(m_nextStream);
+    }
 }
 
 double
@@ -350,7 +360,9 @@ ClusterHelper::CollisionFactor() const
         double most = 0;
         for (const Ptr<FabricPort>& port : ports)
         {
-            const auto bytes = static_cast<double>(port->GetSentBytes());
+            // The job's: others' packets are spread evenly, and answers are small.
+            const std::size_t end = port == port->GetWire()->GetDevice(0) ? 0 : 1;
+            const auto bytes = static_cast<double>(port->GetWire()->GetLane(end).DataCarried());
             sum += bytes;
             most = std::max(most, bytes);
         }

@@ -21,8 +21,7 @@ namespace ns3
 /**
  * Builds the cluster of a scenario in ns-3: a Node per server with one NIC per GPU and an
  * NvlinkDomain, and every switch and wire of BuildFabricGraph, so that the simulated links are
- * those whose capacity the analytical engine computes with. Foreign traffic among the events has
- * hosts of its own, behind these.
+ * those whose capacity the analytical engine computes with.
  *
  * Throws ConfigError where a switch's buffer cannot hold the headroom of its links.
  */
@@ -50,6 +49,10 @@ class ClusterHelper
 
     int64_t AssignStreams(int64_t stream);
 
+    /// Others' traffic of the scenario's events, with the random streams behind those of
+    /// AssignStreams. ScheduleEvents does this.
+    void AddForeignTraffic(const scaleacross::Scenario& scenario);
+
     /// Counters of all NICs, switches and wires so far.
     void FillNetwork(scaleacross::NetworkReport& report) const;
 
@@ -60,6 +63,7 @@ class ClusterHelper
 
     FabricHelper m_fabric;
     ForeignTraffic m_foreign;
+    int64_t m_nextStream{-1}; //!< behind those of AssignStreams; -1: they are ns-3's to choose
     scaleacross::FabricGraph m_graph;
     std::vector<Ptr<Node>> m_nodes; //!< by rank
     Ptr<ClusterTransport> m_transport;

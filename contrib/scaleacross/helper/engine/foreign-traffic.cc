@@ -2,10 +2,12 @@
 
 #include "foreign-traffic.h"
 
+#include "cluster-helper.h"
 #include "core/base/errors.h"
 #include "core/topology/event-target.h"
 #include "core/topology/routing.h"
 
+#include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-path.h"
@@ -44,74 +46,139 @@ ToDataRate(BitRate rate)
     return DataRate(static_cast<uint64_t>(std::llround(rate.Value())));
 }
 
+/// Bytes of the largest IP packet that `nic` and switches with packets of `largest` bytes take.
+uint32_t
+PacketSizeFor(const RdmaNic& nic, uint64_t largest)
+{
+    const uint32_t mtu = nic.GetMtu();
+    const uint32_t wire = nic.ForeignWireSize(mtu);
+    return wire > largest ? mtu - static_cast<uint32_t>(wire - largest) : mtu;
+}
+
+/// Throws ConfigError (where = `where`, or the attribute) where others' packets are not possible;
+/// else gives NICs that are added from now on the priority of theirs.
+void
+CheckPossible(const Scenario& scenario, FabricHelper& fabric, const std::string& where)
+{
+    if (RoutingOf(scenario.cluster).HasDetours())
+    {
+        throw ConfigError(where,
+                          "its NICs on the switches at the ends of the span would be ways around "
+                          "for packets of the job",
+                          "buildings of shape clos",
+                          "a degradation to the factor 1 - load takes as much of the span");
+    }
+    const std::string priority = "ns3::RdmaNic::ForeignPriority";
+    if (scenario.network.ns3Attributes.count(priority) > 0)
+    {
+        throw ConfigError("network.ns3." + priority,
+                          "foreign-traffic among the events decides it: the one above "
+                          "RdmaQueuePair::Priority",
+                          "left out beside it",
+                          "");
+    }
+    const uint64_t data = std::stoul(fabric.GetQueuePairAttribute("Priority"));
+    const uint64_t answers = std::stoul(fabric.GetQueuePairAttribute("AckPriority"));
+    if (data + 1 >= kPriorities || data + 1 == answers)
+    {
+        throw ConfigError(where,
+                          "packets of others have the priority above the job's data, and above " +
+                              std::to_string(data) +
+                              (data + 1 == answers ? " are its answers" : " there is none"),
+                          "a lower RdmaQueuePair::Priority",
+                          "leave network.ns3.ns3::RdmaQueuePair::Priority out");
+    }
+    fabric.SetNicAttribute("ForeignPriority", UintegerValue(data + 1));
+}
+
 } // namespace
 
 void
-ForeignTraffic::Build(FabricHelper& fabric,
-                      const Scenario& scenario,
-                      const FabricGraph& graph,
-                      const GraphFabric& built)
+ForeignTraffic::Install(const Scenario& scenario, ClusterHelper& cluster)
 {
+    FabricHelper& fabric = cluster.GetFabric();
     for (size_t i = 0; i < scenario.events.size(); i++)
     {
         const EventSpec& event = scenario.events[i];
-        const std::string where = "events." + std::to_string(i);
         if (event.kind->change != EventChange::Shares)
         {
             continue;
         }
-        if (RoutingOf(scenario.cluster).HasDetours())
-        {
-            throw ConfigError(where,
-                              "its NICs on the switches at the ends of the span would be ways "
-                              "around for packets of the job",
-                              "buildings of shape clos",
-                              "a degradation to the factor 1 - load takes as much of the span");
-        }
+        const std::string where = "events." + std::to_string(i);
+        CheckPossible(scenario, fabric, where);
+        fabric.FixAddresses(); // the job keeps its own
+        const FabricGraph& graph = cluster.GetGraph();
         std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> links; // by their switches
         for (const uint32_t index : TargetOf(scenario.cluster, graph, event, where).links)
         {
             links[{graph.links[index].a, graph.links[index].b}].push_back(index);
         }
-        const uint64_t data = std::stoul(fabric.GetQueuePairAttribute("Priority"));
-        fabric.SetNicAttribute("ForeignPriority", UintegerValue(data + 1));
         for (const auto& [ends, indices] : links)
         {
-            Bundle bundle;
-            bundle.event = event;
-            bundle.rate = ToDataRate(graph.links[indices.front()].rate);
-            for (const uint32_t index : indices)
-            {
-                bundle.wires.push_back(built.wires[index]);
-            }
-            const PathOwner owner = scenario.network.multipath->owner;
-            if (indices.size() > 1 && owner == PathOwner::Destination)
-            {
-                throw ConfigError(where,
-                                  "of " + std::to_string(indices.size()) +
-                                      " links between two switches all that goes to one NIC of "
-                                      "others would take the same, by " +
-                                      ToString(scenario.network.multipath),
-                                  "one lane, or another multipath",
-                                  "set lanes of the span to 1");
-            }
-            bundle.byPair = indices.size() > 1 && owner == PathOwner::NicPair;
-            const size_t nics = bundle.byPair ? NicsFor(indices.size()) : indices.size();
-            for (const auto& [end, vertex] : {std::pair(0, ends.first), {1, ends.second}})
-            {
-                for (size_t n = 0; n < nics; n++)
-                {
-                    bundle.nics[end].push_back(fabric.AddNic(fabric.AddHost()));
-                    // As near as the first NIC of the cluster is to its leaf.
-                    fabric.Connect(bundle.nics[end].back(),
-                                   built.switches[vertex - built.nics.size()],
-                                   bundle.rate,
-                                   PicoSeconds(graph.links.front().delay.Ps()));
-                }
-            }
-            m_bundles.push_back(std::move(bundle));
+            Build(scenario, i, indices, cluster);
         }
     }
+    if (!m_bundles.empty())
+    {
+        fabric.UpdateRoutes();
+        InstallSources();
+    }
+}
+
+void
+ForeignTraffic::Build(const Scenario& scenario,
+                      size_t event,
+                      const std::vector<uint32_t>& links,
+                      ClusterHelper& cluster)
+{
+    FabricHelper& fabric = cluster.GetFabric();
+    const FabricGraph& graph = cluster.GetGraph();
+    const FabricLink& link = graph.links[links.front()];
+    const PathOwner owner = scenario.network.multipath->owner;
+    if (links.size() > 1 && owner == PathOwner::Destination)
+    {
+        throw ConfigError("events." + std::to_string(event),
+                          "of " + std::to_string(links.size()) +
+                              " links between two switches all that goes to one NIC of others "
+                              "would take the same, by " +
+                              ToString(scenario.network.multipath),
+                          "one lane, or another multipath",
+                          "set lanes of the span to 1");
+    }
+    Bundle bundle;
+    bundle.event = scenario.events[event];
+    bundle.rate = ToDataRate(link.rate);
+    for (const uint32_t index : links)
+    {
+        bundle.wires.push_back(cluster.GetWire(index));
+    }
+    bundle.byPair = links.size() > 1 && owner == PathOwner::NicPair;
+    const size_t nics = bundle.byPair ? NicsFor(links.size()) : links.size();
+    for (const auto& [end, vertex] : {std::pair(0, link.a), {1, link.b}})
+    {
+        const Ptr<FabricSwitch> fabricSwitch = cluster.GetSwitch(vertex);
+        for (size_t n = 0; n < nics; n++)
+        {
+            const Ptr<RdmaNic> nic = fabric.AddNic(fabric.AddHost());
+            const Ptr<FabricPort> port = fabricSwitch->AddPort();
+            if (scenario.network.UsesPfc())
+            {
+                // Nothing lossless comes from there, so it needs no headroom.
+                port->SetAttribute("Pfc", BooleanValue(false));
+            }
+            // As near as the first NIC of the cluster is to its leaf.
+            fabric.ConnectPorts(nic,
+                                port,
+                                bundle.rate,
+                                PicoSeconds(graph.links.front().delay.Ps()));
+            bundle.nics[end].push_back(nic);
+        }
+        UintegerValue largest;
+        fabricSwitch->GetAttribute("MaxPacketSize", largest);
+        bundle.packetSize = PacketSizeFor(*bundle.nics[end].front(), largest.Get());
+        fabricSwitch->CheckConfig();
+    }
+    m_bundles.push_back(std::move(bundle));
 }
 
 void
@@ -128,7 +195,7 @@ ForeignTraffic::InstallSources()
             }
             for (size_t i = 0; i < bundle.wires.size(); i++)
             {
-                AddSource(bundle, bundle.nics[end][i], bundle.nics[1 - end][i]);
+                AddSource(bundle, bundle.wires[i], bundle.nics[end][i], bundle.nics[1 - end][i]);
             }
         }
     }
@@ -154,7 +221,7 @@ ForeignTraffic::AddSourcesByPair(const Bundle& bundle, size_t end)
             {
                 if (takes(senders[i], receivers[k]))
                 {
-                    AddSource(bundle, senders[i], receivers[k]);
+                    AddSource(bundle, wire, senders[i], receivers[k]);
                     senders.erase(senders.begin() + i); // which are as fast as one link
                     receivers.erase(receivers.begin() + k);
                     found = true;
@@ -173,13 +240,19 @@ ForeignTraffic::AddSourcesByPair(const Bundle& bundle, size_t end)
 }
 
 void
-ForeignTraffic::AddSource(const Bundle& bundle, const Ptr<RdmaNic>& from, const Ptr<RdmaNic>& to)
+ForeignTraffic::AddSource(const Bundle& bundle,
+                          const Ptr<FabricWire>& wire,
+                          const Ptr<RdmaNic>& from,
+                          const Ptr<RdmaNic>& to)
 {
     auto source = CreateObject<ForeignSource>();
     const double rate = static_cast<double>(bundle.rate.GetBitRate()) * bundle.event.load;
-    source->SetAttribute("Rate", DataRateValue(DataRate(static_cast<uint64_t>(rate))));
-    source->SetAttribute("PacketSize", UintegerValue(from->GetMtu()));
+    source->SetAttribute(
+        "Rate",
+        DataRateValue(DataRate(std::max<uint64_t>(1, static_cast<uint64_t>(rate)))));
+    source->SetAttribute("PacketSize", UintegerValue(bundle.packetSize));
     source->SetEnds(from, to);
+    source->SetWire(wire);
     source->SetStartTime(PicoSeconds(bundle.event.at.Ps()));
     source->SetStopTime(PicoSeconds(bundle.event.until.Ps())); // 0: never
     from->GetNode()->AddApplication(source);

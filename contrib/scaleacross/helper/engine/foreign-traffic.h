@@ -4,16 +4,20 @@
 #define SCALEACROSS_FOREIGN_TRAFFIC_H
 
 #include "core/spec/scenario.h"
-#include "core/topology/fabric-graph.h"
-#include "helper/graph-fabric.h"
 
+#include "ns3/data-rate.h"
 #include "ns3/foreign-source.h"
+#include "ns3/ptr.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace ns3
 {
+
+class ClusterHelper;
+class FabricWire;
+class RdmaNic;
 
 /**
  * The foreign traffic of a scenario's events: NICs of somebody else on the switches at the ends of
@@ -29,16 +33,15 @@ namespace ns3
 class ForeignTraffic
 {
   public:
-    /// Adds the NICs to a fabric that has been built from `graph` and has no routes yet. Throws
-    /// ConfigError where routes make detours over switches with NICs, and for parallel links where
-    /// switches choose by destination.
-    void Build(FabricHelper& fabric,
-               const scaleacross::Scenario& scenario,
-               const scaleacross::FabricGraph& graph,
-               const GraphFabric& built);
-
-    /// Adds the sources, once there are routes.
-    void InstallSources();
+    /**
+     * Adds NICs and sources to a cluster that has been built from the scenario, in which nothing
+     * of the job changes by that: neither addresses nor paths. A source sends while its link is up.
+     *
+     * Throws ConfigError where routes make detours over switches with NICs, for parallel links
+     * where switches choose by destination, where the priority above the job's data is not free,
+     * and where a switch has no room for the ports.
+     */
+    void Install(const scaleacross::Scenario& scenario, ClusterHelper& cluster);
 
     /// Fixes the streams of all sources; returns how many are used.
     int64_t AssignStreams(int64_t stream);
@@ -48,13 +51,22 @@ class ForeignTraffic
     struct Bundle
     {
         scaleacross::EventSpec event;
-        DataRate rate; //!< of a link
+        DataRate rate;          //!< of a link
+        uint32_t packetSize{0}; //!< of an IP packet
         std::vector<Ptr<FabricWire>> wires;
         std::vector<Ptr<RdmaNic>> nics[2]; //!< on the switches at the ends 0 and 1 of the wires
         bool byPair{false};                //!< which link a packet takes is up to its two NICs
     };
 
-    void AddSource(const Bundle& bundle, const Ptr<RdmaNic>& from, const Ptr<RdmaNic>& to);
+    void Build(const scaleacross::Scenario& scenario,
+               size_t event,
+               const std::vector<uint32_t>& links,
+               ClusterHelper& cluster);
+    void InstallSources();
+    void AddSource(const Bundle& bundle,
+                   const Ptr<FabricWire>& wire,
+                   const Ptr<RdmaNic>& from,
+                   const Ptr<RdmaNic>& to);
     void AddSourcesByPair(const Bundle& bundle, size_t end);
 
     std::vector<Bundle> m_bundles;

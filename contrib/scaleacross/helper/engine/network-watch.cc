@@ -72,7 +72,8 @@ NetworkWatch::Totals() const
     double pauses = 0;
     double drops = 0;
     FabricHelper& fabric = m_helper.GetFabric();
-    const size_t nics = fabric.Nics().size();
+    // Not those of others, which the graph has not.
+    const size_t nics = graph.vertices.size() - fabric.Switches().size();
     for (size_t i = 0; i < fabric.Switches().size(); i++)
     {
         const Ptr<FabricSwitch>& one = fabric.Switches()[i];

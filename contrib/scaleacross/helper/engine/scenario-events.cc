@@ -34,6 +34,7 @@ ScheduleEvents(const Scenario& scenario, ClusterHelper& cluster)
     {
         return nullptr;
     }
+    cluster.AddForeignTraffic(scenario);
     auto events = CreateObject<FabricEvents>();
     for (const auto& [name, value] : StudyAttributesOf(FabricEvents::GetTypeId(), scenario.network))
     {
@@ -68,7 +69,7 @@ ScheduleEvents(const Scenario& scenario, ClusterHelper& cluster)
             events->Flap(target, at, ToTime(event.down), ToTime(event.period), event.count);
             break;
         case EventChange::Shares:
-            break; // ForeignTraffic sends it
+            break; // by AddForeignTraffic
         }
     }
     return events;

@@ -68,6 +68,8 @@ Rows()
          [](const N& network) { return Truth(network.UsesPfc()); }},
         {"ns3::FabricSwitch::Trim", "network.transport", {}},
         {"ns3::FabricWire::Delay", "cluster", {}},
+        {"ns3::ForeignSource::PacketSize", "network.mtu", {}},
+        {"ns3::ForeignSource::Rate", "events", {}},
         {"ns3::RdmaConnection::ClearToSend", "network.admission", {}},
         {"ns3::RdmaConnection::MaxOutstanding", "network.outstanding", {}},
         {"ns3::RdmaConnection::Notification", "network.balance", {}},
@@ -110,6 +112,8 @@ Rows()
         {"ns3::StagedLink::Slots",
          "network.channels",
          [](const N& network) { return Whole(StagedCopy::kSlots * network.channels); }},
+        {"ns3::TrainingApplication::Iterations", "--iterations", {}},
+        {"ns3::TrainingApplication::Record", "--trace", {}},
     };
     for (const scaleacross::MultipathFacts* word : scaleacross::Multipath::Rows())
     {

@@ -4,6 +4,8 @@
 
 #include "core/base/errors.h"
 
+#include "ns3/attribute-guard.h"
+#include "ns3/fabric-wire.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/log.h"
@@ -34,20 +36,21 @@ constexpr uint16_t kFirstPort = 49152; //!< of those that nobody is assigned (RF
 TypeId
 ForeignSource::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::ForeignSource")
-                            .SetParent<Application>()
-                            .SetGroupName("ScaleAcross")
-                            .AddConstructor<ForeignSource>()
-                            .AddAttribute("Rate",
-                                          "Bits on the wire per second, in the mean.",
-                                          DataRateValue(DataRate("1Gbps")),
-                                          MakeDataRateAccessor(&ForeignSource::m_rate),
-                                          MakeDataRateChecker())
-                            .AddAttribute("PacketSize",
-                                          "Bytes of an IP packet; at most the NIC's IpMtu.",
-                                          UintegerValue(1500),
-                                          MakeUintegerAccessor(&ForeignSource::m_packetSize),
-                                          MakeUintegerChecker<uint32_t>(kHeaders, 65535));
+    static TypeId tid =
+        TypeId("ns3::ForeignSource")
+            .SetParent<Application>()
+            .SetGroupName("ScaleAcross")
+            .AddConstructor<ForeignSource>()
+            .AddAttribute("Rate",
+                          "Bits on the wire per second, in the mean.",
+                          DataRateValue(DataRate("1Gbps")),
+                          scaleacross::Fixed(MakeDataRateAccessor(&ForeignSource::m_rate)),
+                          MakeDataRateChecker())
+            .AddAttribute("PacketSize",
+                          "Bytes of an IP packet; at most the NIC's IpMtu.",
+                          UintegerValue(1500),
+                          scaleacross::Fixed(MakeUintegerAccessor(&ForeignSource::m_packetSize)),
+                          MakeUintegerChecker<uint32_t>(kHeaders, 65535));
     return tid;
 }
 
@@ -64,6 +67,12 @@ ForeignSource::SetEnds(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
 {
     m_from = from;
     m_to = to;
+}
+
+void
+ForeignSource::SetWire(Ptr<FabricWire> wire)
+{
+    m_wire = wire;
 }
 
 uint64_t
@@ -87,6 +96,7 @@ ForeignSource::DoDispose()
     m_disposed = true;
     m_from = nullptr;
     m_to = nullptr;
+    m_wire = nullptr;
     m_gap = nullptr;
     m_port = nullptr;
     Application::DoDispose();
@@ -145,6 +155,11 @@ ForeignSource::ScheduleNext()
 void
 ForeignSource::Offer()
 {
+    ScheduleNext();
+    if (m_wire && !m_wire->IsUp())
+    {
+        return;
+    }
     m_offered++;
     auto packet = Create<Packet>(m_packetSize - kHeaders);
     UdpHeader udp;
@@ -156,7 +171,6 @@ ForeignSource::Offer()
     ip.SetPayloadSize(static_cast<uint16_t>(packet->GetSize()));
     packet->AddHeader(ip);
     m_from->Send(packet, m_to->GetAddress(), Ipv4L3Protocol::PROT_NUMBER);
-    ScheduleNext();
 }
 
 } // namespace ns3

@@ -14,6 +14,7 @@
 namespace ns3
 {
 
+class FabricWire;
 class RdmaNic;
 
 /**
@@ -38,6 +39,9 @@ class ForeignSource : public Application
     /// From whom to whom; both have addresses by the start.
     void SetEnds(Ptr<RdmaNic> from, Ptr<RdmaNic> to);
 
+    /// Offers nothing while that wire is down: those who send know.
+    void SetWire(Ptr<FabricWire> wire);
+
     /// Packets offered so far, those that were refused with them.
     uint64_t GetOffered() const;
 
@@ -57,6 +61,7 @@ class ForeignSource : public Application
     uint32_t m_packetSize{0};
     Ptr<RdmaNic> m_from;
     Ptr<RdmaNic> m_to;
+    Ptr<FabricWire> m_wire;               //!< null: it offers in any case
     Ptr<ExponentialRandomVariable> m_gap; //!< of mean 1
     Ptr<UniformRandomVariable> m_port;
     Time m_meanGap;

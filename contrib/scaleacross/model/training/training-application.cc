@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/nstime.h"
@@ -28,20 +29,22 @@ TrainingApplication::GetTypeId()
             .SetParent<Application>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<TrainingApplication>()
-            .AddAttribute("Iterations",
-                          "Iterations after which the rank has finished; 0: it goes on until the "
-                          "simulation is stopped.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&TrainingApplication::SetIterations,
-                                               &TrainingApplication::GetIterations),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute("Record",
-                          "Whether what the rank does is kept (GetRecord): spells of computing and "
-                          "waiting, collectives and messages.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&TrainingApplication::SetRecord,
-                                              &TrainingApplication::IsRecording),
-                          MakeBooleanChecker())
+            .AddAttribute(
+                "Iterations",
+                "Iterations after which the rank has finished; 0: it goes on until the "
+                "simulation is stopped.",
+                UintegerValue(0),
+                scaleacross::Fixed(MakeUintegerAccessor(&TrainingApplication::SetIterations,
+                                                        &TrainingApplication::GetIterations)),
+                MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "Record",
+                "Whether what the rank does is kept (GetRecord): spells of computing and "
+                "waiting, collectives and messages.",
+                BooleanValue(false),
+                scaleacross::Fixed(MakeBooleanAccessor(&TrainingApplication::SetRecord,
+                                                       &TrainingApplication::IsRecording)),
+                MakeBooleanChecker())
             .AddTraceSource("Iteration",
                             "The first forward of an iteration begins, which ends "
                             "the one before: rank, iteration from 0.",

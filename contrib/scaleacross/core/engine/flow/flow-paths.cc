@@ -106,6 +106,15 @@ FlowPaths::BuildTables(const Scenario& scenario)
         }
         m_ports[SwitchOf(link.b)].push_back({link.a, 2 * l + 1});
     }
+    // Tables know rates, but not what others send.
+    std::vector<EventSpec> known = scenario.events;
+    known.erase(std::remove_if(known.begin(),
+                               known.end(),
+                               [](const EventSpec& event) {
+                                   return event.kind->change == EventChange::Shares;
+                               }),
+                known.end());
+    const std::vector<double> rates = PartsLeft(scenario.cluster, known, m_graph, "flow");
     SwitchGraph graph;
     graph.links.resize(switches);
     const auto isUp = [this](const PortEnd& end) { return m_parts[end.link / 2] > 0; };
@@ -116,7 +125,9 @@ FlowPaths::BuildTables(const Scenario& scenario)
             const PortEnd& end = m_ports[at][p];
             if (end.to >= m_nics)
             {
-                graph.links[at].push_back({SwitchOf(end.to), p, RateOf(end.link), isUp(end)});
+                const uint32_t l = end.link / 2;
+                graph.links[at].push_back(
+                    {SwitchOf(end.to), p, m_graph.links[l].rate * rates[l], isUp(end)});
             }
             else
             {
