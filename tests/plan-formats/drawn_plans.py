@@ -160,7 +160,8 @@ class Drawn:
             self.network["retries"] = self.draw.choice([3, 7, 20])
             self.network["timeout_exponent"] = self.draw.randrange(10, 22)
         if self.maybe(0.3):
-            self.network["classes"] = {name: self.draw.randrange(4)
+            one = self.draw.choice([None, None, 0, 1, 3])
+            self.network["classes"] = {name: self.draw.randrange(4) if one is None else one
                                        for name in ("tp", "cp", "ep", "pp", "dp")}
         if self.maybe(0.3):
             tier = self.draw.choice(["leaf", "zone", "building", "cross"])

@@ -335,6 +335,11 @@ class PlanFormats(unittest.TestCase):
                              "8" if "nccl_channels" in network else None)
         else:
             self.assertEqual(values["NCCL_ALGO"],
+                # What it does not name is as the site has it.
+                site = bash('printf "%s\\0" "${NCCL_IB_TC:-}" "${NCCL_IB_SL:-}"',
+                            "export NCCL_IB_TC=site NCCL_IB_SL=site\n" + text, self.path)
+                self.assertEqual([value == "site" for value in site],
+                                 [name not in names for name in ("NCCL_IB_TC", "NCCL_IB_SL")])
                              {"ring": "Ring", "tree": "Ring;allreduce:Tree"}.get(collective, ""))
             self.assertNotIn("NCCL_PROTO", values)
 
@@ -343,13 +348,18 @@ class PlanFormats(unittest.TestCase):
         lanes = network.get("transport") == "infiniband"
         factor, name = (1, "NCCL_IB_SL") if lanes else (32, "NCCL_IB_TC")
         classes = network.get("classes", dict.fromkeys(("tp", "cp", "ep", "pp", "dp"), 0))
-        if len(set(classes.values())) == 1:
+        told = " ".join(text.replace("#", "").split())
+        if set(classes.values()) == {0}:
+            # As where nothing is said of classes: whatever the site has is lossless, and 0 may not be.
+            self.assertNotIn("NCCL_IB_TC", values)
+            self.assertNotIn("NCCL_IB_SL", values)
+            self.assertIn(f"{name} stays as the site has it: network.classes.tp", told)
+        elif len(set(classes.values())) == 1:
             self.assertEqual(int(values[name]), factor * classes["tp"])
         else:
             self.assertEqual(values[name], "")
             # A variable keeps the other of the two from following the communicator's class.
             self.assertEqual(values["NCCL_IB_TC" if lanes else "NCCL_IB_SL"], "0")
-            told = " ".join(text.replace("#", "").split())
             self.assertIn(", ".join(f"{comm} {factor * number}"
                                     for comm, number in classes.items()), told)
 

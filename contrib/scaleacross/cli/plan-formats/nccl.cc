@@ -296,26 +296,35 @@ class NcclWriter
     {
         const TrafficClasses& classes = m_network.classes;
         const bool lanes = m_network.transport->credits;
+        const char* const variable = lanes ? "NCCL_IB_SL" : "NCCL_IB_TC";
         std::string keys;
         std::string values;
+        bool isSaid = false;
         for (uint32_t c = 0; c < kCommClasses; c++)
         {
             const std::string name = ToString(static_cast<CommClass>(c));
-            keys += (c == 0 ? "" : " ") + ("network.classes." + name);
+            const std::string key = "network.classes." + name;
+            keys += (c == 0 ? "" : " ") + key;
+            isSaid = isSaid || FindPlanField(key)->IsSaid(m_job.plan);
             values += fmt::format("{}{} {}",
                                   c == 0 ? "" : ", ",
                                   name,
                                   lanes ? classes.of[c] : g_byteOfClass * classes.of[c]);
         }
+        if (!isSaid)
+        {
+            // Which class is lossless there is not known here, and 0 seldom is.
+            m_text.Note(fmt::format("one class for all, so {} stays as the site has it", variable),
+                        keys);
+            return;
+        }
         if (classes.AreOne())
         {
-            Export(lanes ? "NCCL_IB_SL" : "NCCL_IB_TC",
-                   lanes ? classes.of[0] : g_byteOfClass * classes.of[0],
-                   keys);
+            Export(variable, lanes ? classes.of[0] : g_byteOfClass * classes.of[0], keys);
             return;
         }
         // A communicator's class is taken for both, unless a variable says one of them.
-        Unset(lanes ? "NCCL_IB_SL" : "NCCL_IB_TC", keys);
+        Unset(variable, keys);
         Export(lanes ? "NCCL_IB_TC" : "NCCL_IB_SL", 0, "lest it follow trafficClass");
         m_text.Comment("Classes are of communicators: ncclConfig_t.trafficClass has to be " +
                        values +
