@@ -68,6 +68,7 @@ class Drawn:
         self.draw_pipeline()
         self.draw_memory()
         self.draw_network()
+        self.draw_workload()
 
     def maybe(self, share=0.5):
         return self.draw.random() < share
@@ -114,13 +115,22 @@ class Drawn:
         positions = self.pp * self.chunks
         self.layers = None
         if self.maybe(0.4):
-            cuts = sorted(self.draw.randrange(self.model["layers"] + 1)
-                          for _ in range(positions - 1))
-            self.layers = [b - a for a, b in zip([0, *cuts], [*cuts, self.model["layers"]])]
+            self.layers = self.draw_layers(self.model["layers"], positions)
             self.plan["layers"] = "+".join(map(str, self.layers))
         else:
             self.plan.update(embedding_as_layer=self.maybe(0.3), loss_as_layer=self.maybe(0.3),
                              apportion=self.draw.choice(["even", "even", "even", "time"]))
+
+    def draw_layers(self, layers, positions):
+        """Anything; or ends apart and all between alike, with none in some of them."""
+        if positions == 1 or self.maybe():
+            cuts = sorted(self.draw.randrange(layers + 1) for _ in range(positions - 1))
+            return [b - a for a, b in zip([0, *cuts], [*cuts, layers])]
+        between = positions - 2
+        each = self.draw.randrange(layers // between + 1) if between else 0
+        ends = layers - each * between
+        first = self.draw.choice([0, ends, self.draw.randrange(ends + 1)])
+        return [first, *[each] * between, ends - first]
 
     def draw_memory(self):
         self.sharding = self.word("plan.sharding") if self.maybe() else "hsdp"
@@ -172,6 +182,11 @@ class Drawn:
             if self.maybe(0.2):
                 self.network[name] = value
 
+    def draw_workload(self):
+        """Without sequence parallelism Megatron has less of what tp can do."""
+        self.stack = self.draw.choice(["megatron-core", "megatron-2022"])
+        self.gradients = self.draw.choice(["fp32", "bf16"])
+
     def text(self):
         building = {"count": self.buildings, "gpus": self.per_node * self.nodes,
                     "gpus_per_node": self.per_node, "gpu": "h100",
@@ -181,7 +196,8 @@ class Drawn:
             cluster["cross"] = {"distance": "10km", "oversubscription": 2}
         return json.dumps({"study": "drawn", "model": self.model,
                            "workload": {"sequence": 512, "global_batch": self.batch,
-                                        "memory_limit": False},
+                                        "memory_limit": False, "stack": self.stack,
+                                        "gradients": self.gradients},
                            "cluster": cluster, "network": self.network, "plan": self.plan})
 
     def said(self, part):

@@ -125,6 +125,51 @@ class Framework:
         return groups
 
 
+# What Megatron's validate_args (megatron/training/arguments.py) and the configurations made of its
+# options (TransformerConfig, DistributedDataParallelConfig) ask for beside an option, or beside a
+# word of it: one of these.
+MEGATRON_NEEDS = [
+    ("--overlap-param-gather", "--use-distributed-optimizer", "--use-megatron-fsdp"),
+    ("--overlap-param-gather", "--overlap-grad-reduce"),
+    ("--tp-comm-overlap", "--sequence-parallel"),
+    ("--use-megatron-fsdp", "--ckpt-format fsdp_dtensor"),
+    ("--ckpt-format fsdp_dtensor", "--use-megatron-fsdp"),
+    # Nothing reads these otherwise.
+    ("--data-parallel-sharding-strategy", "--use-megatron-fsdp"),
+    ("--megatron-fsdp-grad-comm-dtype", "--use-megatron-fsdp"),
+    ("--megatron-fsdp-main-grads-dtype", "--use-megatron-fsdp"),
+    ("--num-distributed-optimizer-instances", "--use-distributed-optimizer",
+     "--use-megatron-fsdp"),
+    ("--expert-model-parallel-size", "--num-experts"),
+    ("--moe-flex-dispatcher-backend", "--moe-token-dispatcher-type flex"),
+    ("--overlap-moe-expert-parallel-comm", "--moe-token-dispatcher-type alltoall",
+     "--moe-token-dispatcher-type flex"),
+    ("--recompute-granularity full", "--recompute-method uniform", "--recompute-method block"),
+    ("--recompute-granularity full", "--recompute-num-layers"),
+    ("--recompute-method", "--recompute-granularity full"),
+    ("--recompute-num-layers", "--recompute-granularity full"),
+    ("--recompute-modules", "--recompute-granularity selective"),
+    ("--recompute-modules moe_act", "--moe-grouped-gemm"),
+    ("--microbatch-group-size-per-virtual-pipeline-stage",
+     "--num-virtual-stages-per-pipeline-rank", "--pipeline-model-parallel-layout"),
+]
+
+# And none of what they refuse beside it, or do not read with it.
+MEGATRON_EXCLUDES = [
+    ("--use-megatron-fsdp", "--grad-reduce-in-bf16", "--ddp-bucket-size"),
+    ("--cpu-offloading-num-layers", "--recompute-granularity"),
+    ("--overlap-moe-expert-parallel-comm", "--recompute-granularity full",
+     "--recompute-modules moe"),
+    ("--pipeline-model-parallel-layout", "--num-virtual-stages-per-pipeline-rank",
+     "--decoder-first-pipeline-num-layers", "--decoder-last-pipeline-num-layers",
+     "--account-for-embedding-in-pipeline-split", "--account-for-loss-in-pipeline-split"),
+    ("--decoder-first-pipeline-num-layers", "--account-for-embedding-in-pipeline-split",
+     "--account-for-loss-in-pipeline-split"),
+    ("--decoder-last-pipeline-num-layers", "--account-for-embedding-in-pipeline-split",
+     "--account-for-loss-in-pipeline-split"),
+]
+
+
 class Megatron(Framework):
     def __init__(self, text, drawn, path):
         super().__init__(text, drawn)
@@ -167,6 +212,69 @@ class Megatron(Framework):
             return self.number("--num-distributed-optimizer-instances", 1)
         return 0
 
+    def has(self, text):
+        """Whether it has "--option", or "--option word" with the word among its own."""
+        name, *words = text.split()
+        return name in self.options and set(words) <= set(self.options[name])
+
+    def refusals(self, model):
+        """What of MEGATRON_NEEDS, MEGATRON_EXCLUDES and of its checks of numbers does not hold."""
+        found = [row for row in MEGATRON_NEEDS
+                 if self.has(row[0]) and not any(map(self.has, row[1:]))]
+        found += [row for row in MEGATRON_EXCLUDES
+                  if self.has(row[0]) and any(map(self.has, row[1:]))]
+        return found + [text for text, holds in self.checks(model).items() if not holds]
+
+    def checks(self, model):
+        tp, cp, pp = (self.degree(kind) for kind in ("tensor-model", "context", "pipeline-model"))
+        _, dense, experts = self.numbering()
+        ep = self.degree("expert-model")
+        chunks = len(self.layers()) // pp
+        micro = self.number("--micro-batch-size") * dense["dp"]
+        microbatches = self.number("--global-batch-size") // micro
+        group = self.number("--microbatch-group-size-per-virtual-pipeline-stage", pp)
+        instances = self.number("--num-distributed-optimizer-instances", 1)
+        first = self.number("--decoder-first-pipeline-num-layers")
+        last = self.number("--decoder-last-pipeline-num-layers")
+        between = self.number("--num-layers") - (first or 0) - (last or 0)
+        offloaded = self.number("--cpu-offloading-num-layers", 0)
+        limit = self.environment["D"]
+        overlaps = "--overlap-moe-expert-parallel-comm" in self.options
+        return {
+            "heads over tp": model["heads"] % tp == 0,
+            "keys over tp": model["kv_heads"] % tp == 0 or tp % model["kv_heads"] == 0,
+            "two parts of a sequence for each rank of cp":
+                cp == 1 or self.number("--seq-length") % (2 * cp) == 0,
+            "experts and tp with sequence parallelism":
+                not experts or tp == 1 or "--sequence-parallel" in self.options,
+            "whole experts over ep": ep == 1 or self.number("--num-experts") % ep == 0,
+            "whole microbatches": self.number("--global-batch-size") % micro == 0,
+            "layers in the ends": first != 0 and last != 0,
+            "layers between the ends, or nothing between":
+                first is None or bool(between) == (pp > 2) and (pp == 2 or
+                                                                between % (pp - 2) == 0),
+            "virtual stages in a pipeline": chunks == 1 or pp > 1,
+            "a round of pp microbatches at least, and no more than there are":
+                chunks == 1 or pp <= group <= microbatches,
+            "a last round of pp microbatches at least":
+                chunks == 1 or not 0 < microbatches % group < pp,
+            "some layers offloaded, without a pipeline":
+                offloaded == 0 or offloaded < self.number("--num-layers") and pp == 1,
+            "whole instances of the optimizer":
+                dense["cp"] * dense["dp"] % instances == 0,
+            "whole instances of the experts' optimizer":
+                not experts or experts["dp"] % instances == 0,
+            "overlap of experts over ep": not overlaps or ep > 1,
+            "overlap of experts in virtual stages": not overlaps or pp == 1 or chunks > 1,
+            "overlap of experts with one MTP layer":
+                not overlaps or self.number("--mtp-num-layers", 0) <= 1,
+            "more connections for Megatron-FSDP":
+                "--use-megatron-fsdp" not in self.options or limit != "1",
+            "one connection with tp or cp, before Blackwell":
+                tp * cp == 1 or limit == "1" or overlaps or
+                "--use-megatron-fsdp" in self.options,
+        }
+
     def layers(self):
         """By position."""
         total, pp = self.number("--num-layers"), self.degree("pipeline-model")
@@ -180,7 +288,6 @@ class Megatron(Framework):
         if first is not None:
             last = self.number("--decoder-last-pipeline-num-layers")
             rest = total - first - last
-            assert pp == 2 and rest == 0 or rest % (pp - 2) == 0
             return [first, *[rest // (pp - 2)] * (pp - 2), last] if pp > 2 else [first, last]
         chunks = self.number("--num-virtual-stages-per-pipeline-rank", 1)
         begin = int("--account-for-embedding-in-pipeline-split" in self.options)

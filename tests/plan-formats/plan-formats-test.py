@@ -88,6 +88,11 @@ class PlanFormats(unittest.TestCase):
         """What every framework has is not refused."""
         if drawn.schedule == "1f1b" and drawn.chunks == 1:
             self.assertNotIn("plan.schedule", text)
+        if (name == "megatron" and drawn.schedule in ROUNDS and drawn.pp > 1 and
+                drawn.chunks > 1):
+            # schedules.py, forward_backward_pipelining_with_interleaving: a round has pp or more.
+            (self.assertIn if drawn.microbatches < drawn.pp else self.assertNotIn)(
+                "plan.schedule", text)
         if drawn.ep == 1 and drawn.etp in (0, drawn.tp) and drawn.sharding != "hsdp":
             self.assertNotIn("plan.crossing", text)
 
@@ -159,12 +164,49 @@ class PlanFormats(unittest.TestCase):
                 self.check_told(drawn, "plan", text)
                 self.check_groups(drawn, read)
                 self.check_layers(drawn, read.layers())
+                self.assertEqual(read.refusals(drawn.model), [])
                 self.check_passes(drawn, *read.passes())
                 self.check_megatron_batch(drawn, read)
                 self.check_megatron_sharding(drawn, read)
+                self.check_megatron_gradients(drawn, read)
+                self.check_megatron_overlap(drawn, read, text)
                 self.check_megatron_recompute(drawn, read)
                 self.count(seen, drawn, read)
+                self.count_megatron(seen, drawn, read)
         self.check_coverage(seen)
+        for what in ("none in an end", "none between", "MTP layers alone in an end", "fsdp fp32", "fsdp bf16", "ddp bf16",
+                     "overlapped tp", "tp that cannot overlap"):
+            self.assertGreater(seen[what], 0, what)
+
+    @staticmethod
+    def count_megatron(seen, drawn, read):
+        layers = read.layers() if drawn.pp > 1 and drawn.chunks == 1 else [1]
+        seen["none in an end"] += 0 in (layers[0], layers[-1])
+        seen["MTP layers alone in an end"] += layers[-1] == 0 and "mtp_layers" in drawn.model
+        seen["none between"] += len(layers) > 2 and not any(layers[1:-1])
+        way = "fsdp" if "--use-megatron-fsdp" in read.options else "ddp"
+        seen[f"{way} {drawn.gradients}"] += 1
+        if drawn.plan["async_tp"] and drawn.tp > 1:
+            seen["overlapped tp" if "--tp-comm-overlap" in read.options
+                 else "tp that cannot overlap"] += 1
+
+    def check_megatron_gradients(self, drawn, read):
+        """mcore_fsdp_adapter.py reads Megatron-FSDP's own formats, which by default are the
+        model's; the rest reads --grad-reduce-in-bf16, without which a BF16 model's are FP32."""
+        whole = "--use-megatron-fsdp" in read.options
+        for name in ("--megatron-fsdp-grad-comm-dtype", "--megatron-fsdp-main-grads-dtype"):
+            self.assertEqual(read.options.get(name), [drawn.gradients] if whole else None)
+        self.assertEqual("--grad-reduce-in-bf16" in read.options,
+                         not whole and drawn.gradients == "bf16")
+
+    def check_megatron_overlap(self, drawn, read, text):
+        """Only megatron-core of the drawn stacks cuts activations along the sequence; experts
+        always do."""
+        cuts = drawn.tp > 1 and (drawn.stack == "megatron-core" or "experts" in drawn.model)
+        self.assertEqual("--sequence-parallel" in read.options, cuts)
+        self.assertEqual("--tp-comm-overlap" in read.options, drawn.plan["async_tp"] and cuts)
+        self.assertEqual("needs sequence parallelism" in " ".join(text.replace("#", "").split()),
+                         drawn.plan["async_tp"] and drawn.tp > 1 and not cuts)
 
     def check_megatron_batch(self, drawn, read):
         micro = read.number("--micro-batch-size")
@@ -293,6 +335,11 @@ class PlanFormats(unittest.TestCase):
                     f'printf "%s\\0" "${{{name}:-}}"; ' for name in names),
                     dirty + text, self.path)))
                 self.assertNotIn("other", values.values())
+                # What it does not name is as the site has it.
+                site = bash('printf "%s\\0" "${NCCL_IB_TC:-}" "${NCCL_IB_SL:-}"',
+                            "export NCCL_IB_TC=site NCCL_IB_SL=site\n" + text, self.path)
+                self.assertEqual([value == "site" for value in site],
+                                 [name not in names for name in ("NCCL_IB_TC", "NCCL_IB_SL")])
                 self.check_told(drawn, "network", text)
                 self.check_network(drawn.network, drawn, values, text, known)
                 seen |= values.keys()
@@ -335,11 +382,6 @@ class PlanFormats(unittest.TestCase):
                              "8" if "nccl_channels" in network else None)
         else:
             self.assertEqual(values["NCCL_ALGO"],
-                # What it does not name is as the site has it.
-                site = bash('printf "%s\\0" "${NCCL_IB_TC:-}" "${NCCL_IB_SL:-}"',
-                            "export NCCL_IB_TC=site NCCL_IB_SL=site\n" + text, self.path)
-                self.assertEqual([value == "site" for value in site],
-                                 [name not in names for name in ("NCCL_IB_TC", "NCCL_IB_SL")])
                              {"ring": "Ring", "tree": "Ring;allreduce:Tree"}.get(collective, ""))
             self.assertNotIn("NCCL_PROTO", values)
 

@@ -53,6 +53,14 @@ AreEqual(const std::vector<uint32_t>& counts, size_t begin, size_t end)
                        [&](uint32_t count) { return count == counts[begin]; });
 }
 
+/// Whether both ends have layers, and what is next to the first: Megatron takes numbers for the
+/// ends alone only if they are above 0, and if something is left for the stages between.
+bool
+HaveSome(const std::vector<uint32_t>& counts)
+{
+    return counts.front() > 0 && counts.back() > 0 && counts[1] > 0;
+}
+
 /// "Et*7|(t*8|)*14t*7L": E is the embedding, t a layer, m an MTP layer, L the loss. Megatron
 /// unrolls parentheses first, and then letters.
 std::string
@@ -97,7 +105,7 @@ MegatronLayerOptions(const PlannedJob& job)
     const bool even = AreEqual(counts, 0, counts.size());
     if (!even && !AreEqual(dealt, 0, dealt.size()))
     {
-        if (plan.chunks == 1 && AreEqual(counts, 1, counts.size() - 1))
+        if (plan.chunks == 1 && HaveSome(counts) && AreEqual(counts, 1, counts.size() - 1))
         {
             return {fmt::format("--decoder-first-pipeline-num-layers {}", counts.front()),
                     fmt::format("--decoder-last-pipeline-num-layers {}", counts.back())};

@@ -18,7 +18,8 @@ namespace scaleacross
  *
  * Worked case: 126 layers over 16 stages, 7 + 14 x 8 + 7: --decoder-first-pipeline-num-layers 7 and
  * --decoder-last-pipeline-num-layers 7. With 4 virtual stages of 2, but for 1 in the first and the
- * last: --pipeline-model-parallel-layout 'Et|(t*2|)*62tL'.
+ * last: --pipeline-model-parallel-layout 'Et|(t*2|)*62tL'. 8 layers over 2 stages, none in the
+ * last: 'Et*8|L', since Megatron refuses ends of 0 layers by number.
  *
  * Domain: a plan with a pipeline.
  */

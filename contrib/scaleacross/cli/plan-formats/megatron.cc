@@ -53,6 +53,7 @@ class MegatronWriter
         Pipeline();
         Batch();
         Sharding();
+        Gradients();
         Recomputation();
         Overlap();
         m_text.Plain(")");
@@ -73,6 +74,12 @@ class MegatronWriter
     bool UsesFsdp() const
     {
         return m_sharding >= MegatronSharding::Gradients;
+    }
+
+    /// Megatron refuses experts with tp and without it.
+    bool IsSequenceParallel() const
+    {
+        return m_plan.tp > 1 && (m_job.Job().workload.stack.sequenceParallel || IsMoe());
     }
 
     bool OverlapsExperts() const
@@ -187,6 +194,14 @@ class MegatronWriter
         {
             Refuse("plan.schedule", "it has 1F1B, and interleaved 1F1B in rounds");
         }
+        if (interleaves && m_job.shape.microbatches < m_plan.pp)
+        {
+            Refuse("plan.schedule",
+                   fmt::format("with virtual stages it has as many microbatches as stages at "
+                               "least, and here {} for {}",
+                               m_job.shape.microbatches,
+                               m_plan.pp));
+        }
     }
 
     void RefuseOverlap()
@@ -243,9 +258,11 @@ class MegatronWriter
     void Degrees()
     {
         Option("--tensor-model-parallel-size", m_plan.tp, "plan.tp");
-        if (m_plan.tp > 1 && (m_job.Job().workload.stack.sequenceParallel || IsMoe()))
+        if (IsSequenceParallel())
         {
-            Option("--sequence-parallel", "workload.stack");
+            Option("--sequence-parallel",
+                   m_job.Job().workload.stack.sequenceParallel ? "workload.stack"
+                                                               : "experts with tp ask for it");
         }
         Option("--context-parallel-size", m_plan.cp, "plan.cp");
         if (m_plan.cp > 1)
@@ -360,7 +377,20 @@ class MegatronWriter
                        "plan.sharding plan.shard_ranks");
             }
         }
-        if (m_job.Job().workload.gradientBytes < 4)
+    }
+
+    /// Megatron-FSDP has options of its own in place of --grad-reduce-in-bf16, and without them
+    /// takes the model's type, which is no part of the plan.
+    void Gradients()
+    {
+        const bool bf16 = m_job.Job().workload.gradientBytes < 4;
+        if (UsesFsdp())
+        {
+            const char* const format = bf16 ? "bf16" : "fp32";
+            Option("--megatron-fsdp-grad-comm-dtype", format, "workload.gradients");
+            Option("--megatron-fsdp-main-grads-dtype", format, "workload.gradients");
+        }
+        else if (bf16)
         {
             Option("--grad-reduce-in-bf16", "workload.gradients");
         }
@@ -428,7 +458,7 @@ class MegatronWriter
         {
             Option("--overlap-param-gather", "gathers beside computing");
         }
-        if (m_plan.asyncTensor && m_plan.tp > 1)
+        if (m_plan.asyncTensor && IsSequenceParallel())
         {
             Option("--tp-comm-overlap", "plan.async_tp");
         }
@@ -468,6 +498,12 @@ class MegatronWriter
         if (m_plan.asyncTensor && m_plan.tp == 1)
         {
             Remark("plan.async_tp", "without effect at tp 1");
+        }
+        else if (m_plan.asyncTensor && !IsSequenceParallel())
+        {
+            Remark("plan.async_tp",
+                   "without overlap, since --tp-comm-overlap needs sequence parallelism, which the "
+                   "stack has not");
         }
     }
 
