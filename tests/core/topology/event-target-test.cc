@@ -106,6 +106,84 @@ TEST(EventTarget, WhatBelongsToIt)
     }
 }
 
+EventSpec
+LinkFailure(const std::string& target, uint32_t lanes)
+{
+    EventSpec event;
+    event.kind = EventKind("link-failure");
+    event.target = target;
+    event.lanes = lanes;
+    return event;
+}
+
+/// "events.0.lanes", where a call finds it wrong; "" where it does not.
+template <class Call>
+std::string
+WhereWrong(const Call& call)
+{
+    try
+    {
+        call();
+        return "";
+    }
+    catch (const ConfigError& error)
+    {
+        return error.Where();
+    }
+}
+
+/// A span of four planes and two lanes has 8 links, and a link has no lanes. What is not there is
+/// left out with its lanes, of which there is nothing to say.
+TEST(EventTarget, WrongLanesAreNoMissingTarget)
+{
+    for (const EventSpec& wrong :
+         {LinkFailure("a--b--c", 9), LinkFailure("a--b/spine0--c/spine0", 1)})
+    {
+        Scenario scenario = Read("[]");
+        scenario.events = {LinkFailure("c--d", 2), wrong};
+        EXPECT_EQ(WhereWrong([&] { EraseEventsWithoutTarget(scenario); }), "events.1.lanes");
+        EXPECT_EQ(scenario.events.size(), 2U) << "nothing is done by half";
+    }
+    Scenario scenario = Read("[]");
+    scenario.events = {LinkFailure("c--d", 2), LinkFailure("a--b--c", 8)};
+    EraseEventsWithoutTarget(scenario);
+    ASSERT_EQ(scenario.events.size(), 1U);
+    EXPECT_EQ(scenario.events[0], LinkFailure("a--b--c", 8));
+}
+
+/// Three buildings in a line, each span of 4 planes and 2 lanes, of which a job uses two.
+TEST(EventTarget, APartOfTheBuildingsRefusesWhatTheWholeDoes)
+{
+    const auto read = [](const std::string& use) {
+        return ParseStudy("model: llama3-8b\n"
+                          "workload: {sequence: 1024, global_batch: 32}\n"
+                          "cluster:\n"
+                          "  buildings: {count: 3, gpus: 16, gpu: h100, fabric: {spines: 4}}\n"
+                          "  cross: {shape: line, distance: 10km, capacity: 800Gbps, lanes: 2}\n" +
+                              use,
+                          "s.yaml")
+            .scenario;
+    };
+    const ClusterSpec whole = read("").cluster;
+    const Scenario part = read("  use: building1+building2\n");
+    const auto wrong = [&](const EventSpec& event) {
+        Scenario scenario = part;
+        const EventSpec elsewhere = LinkFailure("building2--building3", 8); // and left out
+        scenario.events = {elsewhere, event};
+        return WhereWrong([&] { KeepEventsOfPart(whole, scenario); });
+    };
+    EXPECT_EQ(wrong(LinkFailure("building1--building2", 9)), "events.1.lanes");
+    EXPECT_EQ(wrong(LinkFailure("building2--building3", 9)), "events.1.lanes");
+    EXPECT_EQ(wrong(LinkFailure("building2/spine0--building3/spine0", 1)), "events.1.lanes");
+    EXPECT_EQ(wrong(LinkFailure("building1--building3", 0)), "events.1.target");
+    Scenario scenario = part;
+    scenario.events = {LinkFailure("building2--building3", 8),
+                       LinkFailure("building1--building2", 8)};
+    KeepEventsOfPart(whole, scenario);
+    ASSERT_EQ(scenario.events.size(), 1U);
+    EXPECT_EQ(scenario.events[0], LinkFailure("building1--building2", 8));
+}
+
 /// Four planes of two lanes each: lanes are spread over the planes.
 TEST(EventTarget, SpansAndLanesOfThem)
 {

@@ -611,10 +611,11 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     {
         whole.Validate();
         scenario.Validate();
-        Scenario everywhere = scenario;
-        everywhere.cluster = whole;
-        CheckEventTargets(everywhere);
-        if (!used.empty())
+        if (used.empty())
+        {
+            CheckEventTargets(scenario);
+        }
+        else
         {
             KeepEventsOfPart(whole, scenario);
         }

@@ -22,6 +22,12 @@ namespace
 
 constexpr char kPlane[] = "plane ";
 
+bool
+IsPlane(const EventSpec& event)
+{
+    return event.target.compare(0, sizeof(kPlane) - 1, kPlane) == 0;
+}
+
 /// The switches at which spans begin are what planes consist of: plane i is number i of every site.
 std::vector<uint32_t>
 SwitchesOfPlane(const ClusterSpec& cluster, const FabricGraph& graph, const std::string& name)
@@ -190,20 +196,17 @@ NameInPart(const ClusterSpec& whole, const ClusterSpec& part, Vertex vertex)
     return VertexName(part, vertex);
 }
 
-} // namespace
-
+/// What the name of an event's target names, of what its kind may hit, with all links of a span;
+/// no links: there is nothing of that name.
 EventTarget
-TargetOf(const ClusterSpec& cluster,
-         const FabricGraph& graph,
-         const EventSpec& event,
-         const std::string& path)
+NamedBy(const ClusterSpec& cluster,
+        const FabricGraph& graph,
+        const EventSpec& event,
+        const std::string& path)
 {
     EventTarget target;
     const EventFacts& kind = *event.kind;
-    const bool any = kind.links && kind.switches && kind.planes;
-    const bool plane = event.target.compare(0, sizeof(kPlane) - 1, kPlane) == 0;
-    const bool link = event.target.find("--") != std::string::npos;
-    if (plane && kind.planes)
+    if (kind.planes && IsPlane(event))
     {
         target.switches = SwitchesOfPlane(cluster, graph, event.target);
     }
@@ -215,28 +218,13 @@ TargetOf(const ClusterSpec& cluster,
             target.switches = {*vertex};
         }
     }
-    if (kind.links)
+    const auto link = kind.links ? LinkNamed(cluster, graph, event.target) : std::nullopt;
+    const auto span = SpanNamed(cluster, event.target);
+    if (link)
     {
-        const auto named = LinkNamed(cluster, graph, event.target);
-        const auto span = SpanNamed(cluster, event.target);
-        if (named)
-        {
-            target.links = {*named};
-        }
-        else if (span)
-        {
-            target.links = LinksOfSpan(cluster, graph, *span, event.lanes, path);
-        }
-        if (!span && event.lanes > 0)
-        {
-            throw ConfigError(path + ".lanes",
-                              Quoted(event.target) + " is no span, which has lanes",
-                              KnownSpans(cluster).empty() ? "0, without spans"
-                                                          : "a span: " + KnownSpans(cluster),
-                              "leave lanes out, or name a span");
-        }
+        target.links = {*link};
     }
-    if (const auto span = SpanNamed(cluster, event.target); kind.spans && span)
+    else if (span && (kind.links || kind.spans))
     {
         target.links = LinksOfSpan(cluster, graph, *span, 0, path);
     }
@@ -250,35 +238,78 @@ TargetOf(const ClusterSpec& cluster,
             target.links.push_back(i);
         }
     }
+    return target;
+}
+
+/// Throws ConfigError: there is nothing of that name.
+[[noreturn]] void
+RefuseTarget(const ClusterSpec& cluster,
+             const FabricGraph& graph,
+             const EventSpec& event,
+             const std::string& path)
+{
+    const EventFacts& kind = *event.kind;
+    const bool any = kind.links && kind.switches && kind.planes;
+    const bool link = event.target.find("--") != std::string::npos;
+    const std::string spans = KnownSpans(cluster);
+    std::string allowed;
+    if (kind.spans)
+    {
+        allowed = spans.empty() ? "a span, which the cluster has none of" : "a span: " + spans;
+    }
+    else if (kind.links && (!any || link))
+    {
+        allowed = "a link: " + KnownLinks(cluster, graph, event.target) +
+                  (spans.empty() ? "" : "; a span: " + spans);
+    }
+    else if (kind.planes && (!any || IsPlane(event)))
+    {
+        allowed = "a plane: " + KnownPlanes(cluster);
+    }
+    else
+    {
+        allowed = (any ? "a link, a span, a plane or a switch: " : "a switch: ") +
+                  KnownSwitches(cluster, graph);
+    }
+    throw ConfigError(path + ".target",
+                      Quoted(event.target) + " is no target of a " + ToString(event.kind),
+                      allowed,
+                      "");
+}
+
+std::string
+PathOf(size_t event)
+{
+    return "events." + std::to_string(event);
+}
+
+} // namespace
+
+EventTarget
+TargetOf(const ClusterSpec& cluster,
+         const FabricGraph& graph,
+         const EventSpec& event,
+         const std::string& path)
+{
+    EventTarget target = NamedBy(cluster, graph, event, path);
+    if (event.kind->links && event.lanes > 0)
+    {
+        const auto span = SpanNamed(cluster, event.target);
+        if (!span)
+        {
+            const std::string spans = KnownSpans(cluster);
+            throw ConfigError(path + ".lanes",
+                              Quoted(event.target) + " is no span, which has lanes",
+                              spans.empty() ? "0, without spans" : "a span: " + spans,
+                              "leave lanes out, or name a span");
+        }
+        target.links = LinksOfSpan(cluster, graph, *span, event.lanes, path);
+    }
     if (target.links.empty())
     {
-        std::string allowed;
-        if (kind.spans)
-        {
-            const std::string spans = KnownSpans(cluster);
-            allowed = spans.empty() ? "a span, which the cluster has none of" : "a span: " + spans;
-        }
-        else if (kind.links && (!any || link))
-        {
-            const std::string spans = KnownSpans(cluster);
-            allowed = "a link: " + KnownLinks(cluster, graph, event.target) +
-                      (spans.empty() ? "" : "; a span: " + spans);
-        }
-        else if (kind.planes && (!any || plane))
-        {
-            allowed = "a plane: " + KnownPlanes(cluster);
-        }
-        else
-        {
-            allowed = (any ? "a link, a span, a plane or a switch: " : "a switch: ") +
-                      KnownSwitches(cluster, graph);
-        }
-        throw ConfigError(path + ".target",
-                          Quoted(event.target) + " is no target of a " + ToString(event.kind),
-                          allowed,
-                          "");
+        RefuseTarget(cluster, graph, event, path);
     }
-    if (!kind.LosesWhatSwitchesHold())
+    if (!event.kind->LosesWhatSwitchesHold())
     {
         target.switches.clear(); // its links, and not what it holds
     }
@@ -295,7 +326,7 @@ CheckEventTargets(const Scenario& scenario)
     const FabricGraph graph = BuildFabricGraph(scenario.cluster);
     for (size_t i = 0; i < scenario.events.size(); i++)
     {
-        TargetOf(scenario.cluster, graph, scenario.events[i], "events." + std::to_string(i));
+        TargetOf(scenario.cluster, graph, scenario.events[i], PathOf(i));
     }
     // What others take of links all the time.
     std::vector<EventSpec> constant;
@@ -309,21 +340,21 @@ CheckEventTargets(const Scenario& scenario)
 void
 EraseEventsWithoutTarget(Scenario& scenario)
 {
-    const auto hasNone = [&scenario](const EventSpec& event) {
-        Scenario alone = scenario;
-        alone.events = {event};
-        try
+    if (scenario.events.empty())
+    {
+        return;
+    }
+    const FabricGraph graph = BuildFabricGraph(scenario.cluster);
+    std::vector<EventSpec> kept;
+    for (size_t i = 0; i < scenario.events.size(); i++)
+    {
+        const EventSpec& event = scenario.events[i];
+        if (!NamedBy(scenario.cluster, graph, event, PathOf(i)).links.empty())
         {
-            CheckEventTargets(alone);
-            return false;
+            TargetOf(scenario.cluster, graph, event, PathOf(i)); // lanes that it does not have
+            kept.push_back(event);
         }
-        catch (const ConfigError&)
-        {
-            return true;
-        }
-    };
-    std::vector<EventSpec> kept = scenario.events;
-    kept.erase(std::remove_if(kept.begin(), kept.end(), hasNone), kept.end());
+    }
     scenario.events = std::move(kept);
 }
 
@@ -339,8 +370,10 @@ KeepEventsOfPart(const ClusterSpec& whole, Scenario& scenario)
         return NameInPart(whole, scenario.cluster, graph.vertices[vertex]);
     };
     std::vector<EventSpec> kept;
-    for (EventSpec event : scenario.events)
+    for (size_t i = 0; i < scenario.events.size(); i++)
     {
+        EventSpec event = scenario.events[i];
+        TargetOf(whole, graph, event, PathOf(i)); // of what is left out, too
         const auto vertex = VertexNamed(whole, graph, event.target);
         const auto link = LinkNamed(whole, graph, event.target);
         const auto a = vertex ? nameOf(*vertex)

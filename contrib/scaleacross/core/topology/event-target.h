@@ -31,12 +31,14 @@ EventTarget TargetOf(const ClusterSpec& cluster,
 /// Checks the targets of all events of a scenario (where = "events.<i>.target").
 void CheckEventTargets(const Scenario& scenario);
 
-/// Removes the events whose targets are not there.
+/// Removes the events whose targets are not there. Throws ConfigError (where = "events.<i>.lanes")
+/// for more lanes than a target has that is there.
 void EraseEventsWithoutTarget(Scenario& scenario);
 
 /// The same for a scenario whose cluster is a part of `whole` (OnlyBuildings), and whose events are
 /// told of the whole one: what happens to a switch or span that forwards, happens to it in the
-/// hub that is there in place of its building. Domain: targets that are there in the whole.
+/// hub that is there in place of its building. Throws ConfigError as CheckEventTargets() of the
+/// whole one does, also for events that the part does not have.
 void KeepEventsOfPart(const ClusterSpec& whole, Scenario& scenario);
 
 } // namespace scaleacross
