@@ -8,8 +8,12 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace scaleacross
 {
@@ -513,6 +517,74 @@ TEST_F(SearchStoreTest, AFailureReplacesNoResult)
         EXPECT_TRUE(std::holds_alternative<RunReport>(runs.Load(best)->evaluation));
     }
     EXPECT_EQ(Texts(Explore(engine).board.Best()), Texts(before.board.Best()));
+}
+
+/// What was concluded from runs that are run again, holds of none of them until it is concluded
+/// anew: an unfinished search is as silent as one that has just begun.
+TEST_F(SearchStoreTest, WhatIsOpenedAgainHasNoAnswerLeft)
+{
+    const FakeEngine engine([](const ParallelPlan& plan) {
+        if (plan.tp == 1)
+        {
+            throw RunError("timeout", "not done");
+        }
+        return DistinctTime(plan);
+    });
+    Explore(engine);
+    const auto store = [&](Database& database, Failures failures) {
+        return std::make_unique<SearchStore>(
+            database,
+            MakeRunSetting(m_study.scenario, engine, m_options.run),
+            m_space,
+            SearchIdentity{"fake", "best-first", m_options.keep, m_options.goals},
+            failures);
+    };
+    {
+        Database database(m_path, Database::Access::Write);
+        const auto concluded = store(database, Failures::Keep);
+        concluded->Resume();
+        concluded->PutBaseline("megatron", Infeasible{"memory", "too large"});
+        Conclusion conclusion;
+        conclusion.gap = 0.25;
+        conclusion.explanation = {{"best", "first line"}};
+        conclusion.placement = 0.8;
+        conclusion.sure = 0.9;
+        conclusion.timeError = TimeError{"dense", 0.1, -0.3, 7};
+        conclusion.plans = {{0.6, {}, 0}, {0.4, 0.75, 1}};
+        conclusion.baselines = {{"megatron", 0.8}};
+        concluded->Conclude(conclusion);
+        StoreRobust(database, concluded->Id(), "{}");
+    }
+    const std::map<std::string, std::vector<std::string>> answer = {
+        {"search",
+         {"gap",
+          "explanation",
+          "topics",
+          "robust",
+          "sure",
+          "placement_probability",
+          "time_error_kind",
+          "time_error_mean",
+          "time_error_worst",
+          "time_error_runs"}},
+        {"search_run", {"rank", "probability_best", "probability_slower", "same_as"}},
+        {"baseline", {"probability_slower"}}};
+    const auto expect = [&](bool there) {
+        for (const auto& [table, columns] : answer)
+        {
+            for (const std::string& column : columns)
+            {
+                EXPECT_EQ(Number("SELECT count(" + column + ") > 0 FROM " + table), there ? 1 : 0)
+                    << table << "." << column;
+            }
+        }
+    };
+    expect(true);
+    {
+        Database database(m_path, Database::Access::Write);
+        EXPECT_EQ(store(database, Failures::Repeat)->Resume().next, 0U);
+    }
+    expect(false);
 }
 
 TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)

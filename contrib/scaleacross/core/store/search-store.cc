@@ -210,19 +210,23 @@ SearchStore::Load()
     return CountsOf(m_database, m_id);
 }
 
-/// Back to the beginning. Runs stay, and are found again by their plans.
+/// Back to the beginning, and without an answer: what was concluded is of other runs. Runs stay,
+/// and are found again by their plans.
 void
 SearchStore::Reopen()
 {
     for (const char* sql : {
              "UPDATE search SET next_plan = 0, evaluated = 0, bound_s = NULL, ruled_out_least = "
-             "NULL, "
-             "robust = NULL, explanation = NULL, topics = NULL, finished = 0 WHERE id = ?",
+             "NULL, finished = 0, gap = NULL, explanation = NULL, topics = NULL, robust = NULL, "
+             "sure = NULL, placement_probability = NULL, time_error_kind = NULL, time_error_mean = "
+             "NULL, time_error_worst = NULL, time_error_runs = NULL WHERE id = ?",
              "DELETE FROM search_count WHERE search_id = ?",
              "DELETE FROM search_run WHERE search_id = ? AND run_id IN "
              "(SELECT id FROM run WHERE status = 'failed')",
-             "UPDATE search_run SET rank = NULL, pareto = 0, best_of_crossing = 0 "
+             "UPDATE search_run SET rank = NULL, pareto = 0, best_of_crossing = 0, "
+             "probability_best = NULL, probability_slower = NULL, same_as = NULL "
              "WHERE search_id = ?",
+             "UPDATE baseline SET probability_slower = NULL WHERE search_id = ?",
          })
     {
         auto& statement = m_database.Prepare(sql);
