@@ -305,6 +305,43 @@ TEST_F(Kill, AnInterruptedGridHasWhatIsDone)
     EXPECT_NE(text.find("So far: "), std::string::npos) << text;
 }
 
+/// Of no point there is nothing to say, and of some only that it holds of them. How many queue
+/// pairs there are changes no placement here.
+TEST_F(Kill, AnInterruptedSweepSaysNothingOfWhatIsNotDone)
+{
+    const std::string done = "SELECT count(*) FROM search WHERE explanation <> ''";
+    const pid_t none = Start("none.db",
+                             {"--exhaustive", "--keep", "1000000", "--sweep", "network.qps=4,8"},
+                             "none.txt");
+    EXPECT_EQ(InterruptAt(none, "none.db", "SELECT count(*) FROM run", 20), 130);
+    EXPECT_NE(Read("none.txt").find("So far: 0 of 2 points."), std::string::npos);
+    EXPECT_EQ(Read("none.txt").find("does not flip"), std::string::npos) << Read("none.txt");
+
+    const pid_t grid = Start("grid.db",
+                             {"--exhaustive",
+                              "--keep",
+                              "1000000",
+                              "--sweep",
+                              "cluster.cross.distance=1km,2km",
+                              "--sweep",
+                              "network.qps=4,8"},
+                             "grid.txt");
+    EXPECT_EQ(InterruptAt(grid, "grid.db", "SELECT count(*) FROM run", 20), 130);
+    EXPECT_NE(Read("grid.txt").find("So far: 0 of 4 points."), std::string::npos);
+    EXPECT_EQ(Read("grid.txt").find("does not flip"), std::string::npos) << Read("grid.txt");
+
+    std::string many = "network.qps=1";
+    for (int i = 2; i <= 40; i++)
+    {
+        many += "," + std::to_string(i);
+    }
+    const pid_t some = Start("some.db", {"--keep", "1", "--sweep", many}, "some.txt");
+    EXPECT_EQ(InterruptAt(some, "some.db", done, 3), 130);
+    EXPECT_NE(Read("some.txt").find("The placement does not flip within the values so far.\n"),
+              std::string::npos)
+        << Read("some.txt");
+}
+
 /// What is decided is less than what there is, and adds up.
 TEST_F(Kill, AnInterruptedSearchSaysWhatIsDecided)
 {

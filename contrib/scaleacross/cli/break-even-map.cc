@@ -122,9 +122,12 @@ BreakEvenMap::Text() const
                         "longer the best plan of the next takes{}\n",
                         right.key,
                         m_measured ? fmt::format("; ?: less than {:g} % sure", 100 * kSure) : "");
+    const bool done = m_points.size() == Size();
     bool flips = false;
+    bool compared = done;
     for (size_t row = 0; row < m_points.size(); row += width)
     {
+        compared = compared || AreCompared(RowFrom(row));
         for (const Flip& flip : FlipsAlong(right.key, RowFrom(row)))
         {
             text += PlaceOf(row, 0, others + 1) + ": " + FlipText(right.key, flip);
@@ -132,9 +135,10 @@ BreakEvenMap::Text() const
         }
     }
     return text +
-           (flips || right.key == kPartsKey || !ScaleOf(right.values)
+           (flips || !compared || right.key == kPartsKey || !ScaleOf(right.values)
                 ? ""
-                : "The placement does not flip along " + right.key + ".\n") +
+                : "The placement does not flip along " + right.key +
+                      (done ? ".\n" : " so far.\n")) +
            DoneText(m_points.size(), Size());
 }
 

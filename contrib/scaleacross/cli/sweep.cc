@@ -96,9 +96,11 @@ class SweepPrinter
         {
             text += FlipText(m_key, flip);
         }
-        if (flips.empty() && IsLine())
+        const bool done = m_points.size() == m_size;
+        if (flips.empty() && IsLine() && (done || AreCompared(m_points)))
         {
-            text += "The placement does not flip within these values.\n";
+            text += done ? "The placement does not flip within these values.\n"
+                         : "The placement does not flip within the values so far.\n";
         }
         return text + LeastText() + DoneText(m_points.size(), m_size);
     }
@@ -397,6 +399,14 @@ FlipJson(const Flip& flip)
             {"to", ToString(flip.to)},
             {"about", about},
             {"told_apart", flip.toldApart ? Json(*flip.toldApart) : Json(nullptr)}};
+}
+
+bool
+AreCompared(const std::vector<SweepPoint>& points)
+{
+    return std::count_if(points.begin(), points.end(), [](const SweepPoint& point) {
+               return WinnerAt(point).has_value();
+           }) > 1;
 }
 
 std::string

@@ -31,6 +31,9 @@ Json PointJson(const SweepPoint& point,
 /// have no order.
 std::vector<Flip> FlipsAlong(const std::string& key, const std::vector<SweepPoint>& points);
 
+/// Whether points say anything of flips: two of them have a winner.
+bool AreCompared(const std::vector<SweepPoint>& points);
+
 /// "So far: 3 of 12 points." of a sweep that was interrupted; "" of one that is done.
 std::string DoneText(size_t done, size_t points);
 
