@@ -89,6 +89,34 @@ TEST_F(StoredAnswer, SweepsHaveNumbersInOneUnit)
     EXPECT_EQ(axis.at("unit"), "km");
 }
 
+/// One building has no span, so that its search is the same whatever the distance; both have one.
+/// Two sweeps that begin alike are two, in one file and in the file that two are merged into, and
+/// each again is itself.
+TEST_F(StoredAnswer, SweepsThatBeginAlikeAreTwo)
+{
+    const std::string near = "explore study.yaml --sweep cluster.use=building1,all --set "
+                             "cluster.cross.distance=10km --db ";
+    const std::string far = "explore study.yaml --sweep cluster.use=building1,all --set "
+                            "cluster.cross.distance=300km --db ";
+    for (const std::string& sweep : {near + "a.db", far + "a.db", near + "a.db", far + "b.db"})
+    {
+        RunJson(sweep);
+    }
+    const auto sweeps = RunJson("show a.db").at("sweeps");
+    ASSERT_EQ(sweeps.size(), 2U);
+    EXPECT_THAT(sweeps[0].at("searches"), ElementsAre(1, 2));
+    EXPECT_THAT(sweeps[1].at("searches"), ElementsAre(1, 3));
+    RunJson(near + "c.db");
+    EXPECT_EQ(Run("merge bc.db b.db c.db").code, 0);
+    const std::string points =
+        "SELECT w.hash, position, s.hash FROM sweep_point JOIN sweep AS w ON w.id = sweep_id JOIN "
+        "search AS s ON s.id = search_id ORDER BY 1, 2";
+    EXPECT_EQ(Sql("bc.db", points), Sql("a.db", points));
+    // A sweep again in the merged file changes nothing of it.
+    RunJson(far + "bc.db");
+    EXPECT_EQ(Sql("bc.db", points), Sql("a.db", points));
+}
+
 TEST_F(StoredAnswer, MergeTakesSweepsOver)
 {
     RunJson("explore study.yaml --db a.db --sweep cluster.cross.distance=1km,2km");

@@ -57,6 +57,17 @@ MethodOf(const ExploreOptions& options)
                               : std::make_unique<BestFirstSearch>();
 }
 
+SearchIdentity
+IdentityOf(const Study& study, const ExploreOptions& options, const SearchOptions& search)
+{
+    return {study.name,
+            MethodOf(options)->Name(),
+            options.keep,
+            search.goals,
+            search.shard,
+            ChangesText(options.common)};
+}
+
 /// Why a search has no answer.
 std::string
 NoPlanText(const Answer& answer)
@@ -176,6 +187,17 @@ Answer::SpreadOverhead() const
     return RelativeExcess(report->iterationTime, search.board.Best().front().report.iterationTime);
 }
 
+std::string
+SearchNameOf(const Study& study, const SearchSpace& space, const ExploreOptions& options)
+{
+    const std::atomic<bool> stop{false};
+    const SearchOptions search = SearchOptionsOf(study, options);
+    const auto engine = MakeSweepEngine(study.engines.front(), "engines", stop);
+    return SearchHash(MakeRunSetting(study.scenario, *engine, search.run),
+                      space,
+                      IdentityOf(study, options, search));
+}
+
 Answer
 ExploreStudy(const Study& study,
              const SearchSpace& space,
@@ -201,12 +223,7 @@ ExploreStudy(const Study& study,
     SearchStore store(database,
                       MakeRunSetting(study.scenario, *engine, search.run),
                       space,
-                      {study.name,
-                       method->Name(),
-                       options.keep,
-                       search.goals,
-                       search.shard,
-                       ChangesText(options.common)},
+                      IdentityOf(study, options, search),
                       options.worker.failures);
     BaselineRuns runs(study, space, *engine, search, limit);
     const auto runsOf = [&](const Scenario& scenario) {

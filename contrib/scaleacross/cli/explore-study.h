@@ -103,6 +103,11 @@ struct Answer
     std::optional<double> SpreadOverhead() const;
 };
 
+/// The name that the search of a study has in every database (SearchHash), before it begins.
+std::string SearchNameOf(const Study& study,
+                         const SearchSpace& space,
+                         const ExploreOptions& options);
+
 /// Name of the database of a shard, where none is given: beside those of all others.
 std::string ShardDatabaseOf(const Study& study, const Shard& shard);
 

@@ -254,11 +254,20 @@ ExploreAll(const ExploreOptions& options,
            const std::function<void(const GridPoint&, const SearchSpace&, const Answer&)>& add)
 {
     const auto& stop = CatchInterrupts();
-    SweepStore store(database, steps.front().study.name, AxesJson(axes).dump());
+    const auto optionsOf = [&](size_t point) {
+        ExploreOptions own = options;
+        own.common = steps[point].common;
+        return own;
+    };
+    std::vector<std::string> searches;
     for (size_t i = 0; i < steps.size(); i++)
     {
-        ExploreOptions own = options;
-        own.common = steps[i].common;
+        searches.push_back(SearchNameOf(steps[i].study, spaces[i], optionsOf(i)));
+    }
+    SweepStore store(database, steps.front().study.name, AxesJson(axes).dump(), searches);
+    for (size_t i = 0; i < steps.size(); i++)
+    {
+        ExploreOptions own = optionsOf(i);
         own.turn = fmt::format("{} of {}", i + 1, steps.size());
         const Answer answer = ExploreStudy(steps[i].study, spaces[i], own, database, stop);
         if (answer.search.interrupted)

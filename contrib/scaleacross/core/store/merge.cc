@@ -422,7 +422,7 @@ class Merger
         }
     }
 
-    /// Points of one place are the same search, but where a sweep of an older release has begun so.
+    /// Points of one place are the same search, of which the sweep's name is made.
     void JoinSweeps()
     {
         JoinByHash("sweep");

@@ -55,7 +55,22 @@ TextOf(const Goals& goals)
            (priced ? "\n" + NumberText(goals.rates.costPerHour.value()) : "");
 }
 
+/// What decides the answer of the whole search.
+std::string
+TextOf(const RunSetting& setting, const SearchSpace& space, const SearchIdentity& identity)
+{
+    return Text(setting) + "\n" + identity.method + "\n" + space.Text() + "\n" +
+           std::to_string(identity.keep) + "\n" + TextOf(identity.goals);
+}
+
 } // namespace
+
+std::string
+SearchHash(const RunSetting& setting, const SearchSpace& space, const SearchIdentity& identity)
+{
+    const std::string text = TextOf(setting, space, identity);
+    return HashOf(identity.shard.IsWhole() ? text : text + "\n" + ToString(identity.shard));
+}
 
 SearchStore::SearchStore(Database& database,
                          RunSetting setting,
@@ -86,8 +101,6 @@ SearchStore::Find()
     }
     const RunSetting& setting = m_runs.Setting();
     const Goals& goals = m_identity.goals;
-    const std::string text = Text(setting) + "\n" + m_identity.method + "\n" + m_space.Text() +
-                             "\n" + std::to_string(m_identity.keep) + "\n" + TextOf(goals);
     const Shard& shard = m_identity.shard;
     auto& insert = m_database.Prepare(
         "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
@@ -99,10 +112,10 @@ SearchStore::Find()
         // Prices by which nothing is ranked may have changed.
         "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour RETURNING id, "
         "IFNULL(changes, '')");
-    insert.bind(":hash", HashOf(shard.IsWhole() ? text : text + "\n" + ToString(shard)));
+    insert.bind(":hash", SearchHash(setting, m_space, m_identity));
     if (!shard.IsWhole())
     {
-        insert.bind(":whole", HashOf(text));
+        insert.bind(":whole", HashOf(TextOf(setting, m_space, m_identity)));
         insert.bind(":shard", static_cast<int64_t>(shard.index + 1));
         insert.bind(":shards", static_cast<int64_t>(shard.count));
     }

@@ -34,6 +34,11 @@ struct SearchIdentity
     std::string changes{}; //!< what its user has changed of the study; no part of the key
 };
 
+/// The name of a search in every database: of all that decides its answer.
+std::string SearchHash(const RunSetting& setting,
+                       const SearchSpace& space,
+                       const SearchIdentity& identity);
+
 /**
  * A search in a database.
  *

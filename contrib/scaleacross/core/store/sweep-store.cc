@@ -9,10 +9,30 @@
 namespace scaleacross
 {
 
-SweepStore::SweepStore(Database& database, std::string study, std::string axes)
+namespace
+{
+
+std::string
+SweepHash(const std::string& axes, const std::vector<std::string>& searches)
+{
+    std::string text = axes;
+    for (const std::string& search : searches)
+    {
+        text += "\n" + search;
+    }
+    return HashOf(text);
+}
+
+} // namespace
+
+SweepStore::SweepStore(Database& database,
+                       std::string study,
+                       std::string axes,
+                       const std::vector<std::string>& searches)
     : m_database(database),
       m_study(std::move(study)),
-      m_axes(std::move(axes))
+      m_axes(std::move(axes)),
+      m_hash(SweepHash(m_axes, searches))
 {
 }
 
@@ -22,15 +42,10 @@ SweepStore::Add(int64_t search)
     m_database.Transact([&] {
         if (m_id == 0)
         {
-            auto& first = m_database.Prepare("SELECT hash FROM search WHERE id = ?");
-            first.bind(1, search);
-            first.executeStep();
-            const std::string hash = HashOf(m_axes + "\n" + first.getColumn(0).getString());
-            first.reset();
             auto& insert = m_database.Prepare(
                 "INSERT INTO sweep (hash, study, axes) VALUES (?, ?, ?) ON CONFLICT (hash) DO "
                 "UPDATE SET updated_at = CURRENT_TIMESTAMP RETURNING id");
-            insert.bind(1, hash);
+            insert.bind(1, m_hash);
             insert.bind(2, m_study);
             insert.bind(3, m_axes);
             insert.executeStep();
@@ -39,7 +54,7 @@ SweepStore::Add(int64_t search)
         }
         auto& insert = m_database.Prepare(
             "INSERT INTO sweep_point (sweep_id, position, search_id) VALUES (?, ?, ?) "
-            "ON CONFLICT DO UPDATE SET search_id = excluded.search_id");
+            "ON CONFLICT DO NOTHING");
         insert.bind(1, m_id);
         insert.bind(2, m_next++);
         insert.bind(3, search);
