@@ -164,7 +164,11 @@ Export(const ExportOptions& options)
     }
     else
     {
-        ExpectBesideDatabase(options.output, options.source, "--output");
+        ExpectOutput(options.output, options.source, "--output");
+        if (Database::IsDatabase(options.source))
+        {
+            ExpectBesideDatabase(options.output, options.source, "--output");
+        }
         WriteOutput(options.output, text, options.source);
     }
     return Exit::Done;
