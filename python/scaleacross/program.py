@@ -161,7 +161,8 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
     """The options as words of a command line; InputError for values that none can have."""
     words = []
     for name, value in options.items():
-        option = ("--" if len(name) > 1 else "-") + name.replace("_", "-")
+        # Python's own words have a line behind them: from_.
+        option = ("--" if len(name) > 1 else "-") + name.rstrip("_").replace("_", "-")
         if value is None or value is False:
             continue
         if value is True:
@@ -205,7 +206,8 @@ def _ask(command: str, study: Study | None, options: Mapping[str, Any], db: Any 
             path = pathlib.Path(folder) / "study.json"
             path.write_text(_json(_plain(study, "study")), encoding="utf-8")
         elif study is not None:
-            path = pathlib.Path(study)
+            path = os.fspath(study)
+            path = "./" + path if path.startswith("-") else path  # no option
         stored = pathlib.Path(folder) / "results.db" if db is None and stores else db
         # Options of several words would take the study for one of theirs.
         printed = call(command, *([] if path is None else [path]), "--json",
@@ -218,9 +220,10 @@ def _ask(command: str, study: Study | None, options: Mapping[str, Any], db: Any 
                                0) from error
 
 
-def run(study: Study, *, engine: str = "analytical", db: str | os.PathLike[str] | None = None,
-        **options: Any) -> Result:
-    """Runs the plan that a study fixes, on one engine."""
+def run(study: Study | None = None, *, engine: str = "analytical",
+        db: str | os.PathLike[str] | None = None, **options: Any) -> Result:
+    """Runs the plan that a study fixes, or with `from_=` and `rank=` one that a database keeps, on
+    one engine."""
     return _ask("run", study, {"engine": engine, **options}, db)
 
 

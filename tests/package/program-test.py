@@ -178,6 +178,14 @@ class Asking(InAFolder):
         scaleacross.collective(TINY, b="1M", e="1M", db="kept.db")
         self.assertEqual(self.left(), ["kept.db"])
 
+    def test_a_kept_plan_runs_again(self):
+        answer = scaleacross.explore(TINY, db="x.db")
+        again = scaleacross.run(from_="x.db", rank=2)
+        self.assertEqual(again["plan"]["label"], answer.frame["label"][1])
+        self.assertEqual(again["iteration_time_s"], answer.frame["iteration_time_s"][1])
+        with self.assertRaisesRegex(scaleacross.ProgramError, "-x.yaml.*no such file"):
+            scaleacross.run("-x.yaml")
+
     def test_export_is_the_table_of_a_search(self):
         answer = scaleacross.explore(TINY, db="x.db")
         table = scaleacross.export("x.db")
