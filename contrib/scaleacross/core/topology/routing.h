@@ -38,7 +38,8 @@ const Routing& ShortestPaths();
  * circles. Between switches with NICs that no wire joins, as in a Clos, nothing changes.
  *
  * With RouteWeights::Capacity a detour over k has the weight of the lesser of the rates to k and
- * from k to d, of all wires together, divided over the wires from s to k.
+ * from k to d, of all wires together, divided over the wires from s to k; with RouteWeights::Links
+ * each of these has its own rate.
  *
  * Worked case: leaves a, b, c, d joined each to each, and a NIC on a that sends to one on d: by the
  * wires to b, c and d, a third each. On b and c the packet is one of another switch's NICs and

@@ -68,6 +68,7 @@ struct SwitchRoutes : RouteRanges
 enum class RouteWeights : uint8_t
 {
     Equal,
+    Links,   //!< rates of the wires themselves
     Capacity //!< shares that follow from the capacity behind them
 };
 
@@ -85,6 +86,8 @@ std::vector<uint32_t> WeightsOf(const std::vector<double>& shares);
  * one range at each switch for every run of addresses of a class; runs with the same group merge.
  * With addresses in the order of AddressOrder a switch has about as many ranges as it has NICs and
  * leaves on it, plus one for each zone it tells from others.
+ *
+ * RouteWeights::Links: each wire has the weight of its rate, whatever is behind it.
  *
  * RouteWeights::Capacity (weighted ECMP): the capacity of a switch v towards a destination is the
  * sum over its next hops w of min(R, C(w)), R the rate of all its wires to w and C(w) the capacity

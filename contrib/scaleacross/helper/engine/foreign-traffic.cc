@@ -104,7 +104,7 @@ ForeignTraffic::Install(const Scenario& scenario, ClusterHelper& cluster)
         {
             continue;
         }
-        const std::string where = "events." + std::to_string(i);
+        const std::string where = PlaceOf(scenario.events, i);
         CheckPossible(scenario, fabric, where);
         fabric.FixAddresses(); // the job keeps its own
         const FabricGraph& graph = cluster.GetGraph();
@@ -137,7 +137,7 @@ ForeignTraffic::Build(const Scenario& scenario,
     const PathOwner owner = scenario.network.multipath->owner;
     if (links.size() > 1 && owner == PathOwner::Destination)
     {
-        throw ConfigError("events." + std::to_string(event),
+        throw ConfigError(PlaceOf(scenario.events, event),
                           "of " + std::to_string(links.size()) +
                               " links between two switches all that goes to one NIC of others "
                               "would take the same, by " +
@@ -147,6 +147,7 @@ ForeignTraffic::Build(const Scenario& scenario,
     }
     Bundle bundle;
     bundle.event = scenario.events[event];
+    bundle.where = PlaceOf(scenario.events, event);
     bundle.rate = ToDataRate(link.rate);
     for (const uint32_t index : links)
     {
@@ -230,7 +231,7 @@ ForeignTraffic::AddSourcesByPair(const Bundle& bundle, size_t end)
         }
         if (!found)
         {
-            throw ConfigError("events",
+            throw ConfigError(bundle.where,
                               "no pair of others' NICs takes one of " +
                                   std::to_string(bundle.wires.size()) + " parallel links",
                               "fewer lanes, or a multipath that sees more than the pair of NICs",

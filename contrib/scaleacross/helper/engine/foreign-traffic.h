@@ -10,6 +10,7 @@
 #include "ns3/ptr.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -51,6 +52,7 @@ class ForeignTraffic
     struct Bundle
     {
         scaleacross::EventSpec event;
+        std::string where;      //!< what messages call it
         DataRate rate;          //!< of a link
         uint32_t packetSize{0}; //!< of an IP packet
         std::vector<Ptr<FabricWire>> wires;
