@@ -36,7 +36,7 @@ class DetourFinder
         std::vector<bool> hasNics(graph.links.size(), false);
         for (const NicPlace& nic : m_nics)
         {
-            hasNics[nic.at] = true;
+            hasNics[nic.at] = hasNics[nic.at] || nic.detours;
         }
         for (uint32_t at = 0; at < graph.links.size(); at++)
         {

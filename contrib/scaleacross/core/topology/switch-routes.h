@@ -27,6 +27,7 @@ struct NicPlace
     uint32_t at{0};      //!< switch
     uint16_t port{0};    //!< of that switch
     bool up{true};
+    bool detours{true}; //!< detours may go over its switch, for its sake (ValiantRouting)
 };
 
 /// Switches, the wires between them and the NICs on them: all that routes follow from.

@@ -9,6 +9,8 @@
 
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
+#include "ns3/destination-mod-k-selector.h"
+#include "ns3/fabric-classes.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-path.h"
 #include "ns3/fabric-switch.h"
@@ -55,29 +57,38 @@ PacketSizeFor(const RdmaNic& nic, uint64_t largest)
     return wire > largest ? mtu - static_cast<uint32_t>(wire - largest) : mtu;
 }
 
-/// Throws ConfigError (where = `where`, or the attribute) where others' packets are not possible;
-/// else gives NICs that are added from now on the priority of theirs.
+/// The largest priority of the job's data.
+uint64_t
+DataPriority(const TrafficClasses& classes, const FabricHelper& fabric)
+{
+    if (classes.AreOne())
+    {
+        return std::stoul(fabric.GetQueuePairAttribute("Priority"));
+    }
+    uint32_t largest = 0;
+    for (uint32_t c = 0; c < kTrafficClasses; c++)
+    {
+        largest = (classes.Used() >> c & 1U) != 0 ? c : largest;
+    }
+    return ClassPriority(largest);
+}
+
+/// Throws ConfigError (where = `where`) where others' packets are not possible; else gives NICs
+/// that are added from now on the priority of theirs.
 void
 CheckPossible(const Scenario& scenario, FabricHelper& fabric, const std::string& where)
 {
-    if (RoutingOf(scenario.cluster).HasDetours())
+    if (RoutingOf(scenario.cluster).HasDetours() && scenario.network.transport->credits)
     {
         throw ConfigError(where,
-                          "its NICs on the switches at the ends of the span would be ways around "
-                          "for packets of the job",
-                          "buildings of shape clos",
+                          "packets of others need a lane of their own, and with " +
+                              ToString(scenario.network.transport) +
+                              " packets of the job take all there are, as those on detours "
+                              "change theirs",
+                          "buildings without detours, or a transport without credits",
                           "a degradation to the factor 1 - load takes as much of the span");
     }
-    const std::string priority = "ns3::RdmaNic::ForeignPriority";
-    if (scenario.network.ns3Attributes.count(priority) > 0)
-    {
-        throw ConfigError("network.ns3." + priority,
-                          "foreign-traffic among the events decides it: the one above "
-                          "RdmaQueuePair::Priority",
-                          "left out beside it",
-                          "");
-    }
-    const uint64_t data = std::stoul(fabric.GetQueuePairAttribute("Priority"));
+    const uint64_t data = DataPriority(scenario.network.classes, fabric);
     const uint64_t answers = std::stoul(fabric.GetQueuePairAttribute("AckPriority"));
     if (data + 1 >= kPriorities || data + 1 == answers)
     {
@@ -89,6 +100,16 @@ CheckPossible(const Scenario& scenario, FabricHelper& fabric, const std::string&
                           "leave network.ns3.ns3::RdmaQueuePair::Priority out");
     }
     fabric.SetNicAttribute("ForeignPriority", UintegerValue(data + 1));
+}
+
+/// The least address from `from` on that a switch which divides by `divisor` and takes the
+/// remainder sends to number `choice` of `ports`.
+uint64_t
+AddressThatTakes(uint64_t choice, uint64_t ports, uint64_t divisor, uint64_t from)
+{
+    const uint64_t quotient = from / divisor;
+    const uint64_t on = (choice + ports - quotient % ports) % ports;
+    return on == 0 ? from : (quotient + on) * divisor;
 }
 
 } // namespace
@@ -135,16 +156,6 @@ ForeignTraffic::Build(const Scenario& scenario,
     const FabricGraph& graph = cluster.GetGraph();
     const FabricLink& link = graph.links[links.front()];
     const PathOwner owner = scenario.network.multipath->owner;
-    if (links.size() > 1 && owner == PathOwner::Destination)
-    {
-        throw ConfigError(PlaceOf(scenario.events, event),
-                          "of " + std::to_string(links.size()) +
-                              " links between two switches all that goes to one NIC of others "
-                              "would take the same, by " +
-                              ToString(scenario.network.multipath),
-                          "one lane, or another multipath",
-                          "set lanes of the span to 1");
-    }
     Bundle bundle;
     bundle.event = scenario.events[event];
     bundle.where = PlaceOf(scenario.events, event);
@@ -172,6 +183,7 @@ ForeignTraffic::Build(const Scenario& scenario,
                                 port,
                                 bundle.rate,
                                 PicoSeconds(graph.links.front().delay.Ps()));
+            fabric.KeepOffDetours(nic);
             bundle.nics[end].push_back(nic);
         }
         UintegerValue largest;
@@ -179,7 +191,28 @@ ForeignTraffic::Build(const Scenario& scenario,
         bundle.packetSize = PacketSizeFor(*bundle.nics[end].front(), largest.Get());
         fabricSwitch->CheckConfig();
     }
+    if (links.size() > 1 && owner == PathOwner::Destination)
+    {
+        // What goes to number i takes link i, as the switch at the other end chooses.
+        ChooseAddresses(bundle.nics[0], cluster.GetSwitch(link.b));
+        ChooseAddresses(bundle.nics[1], cluster.GetSwitch(link.a));
+    }
     m_bundles.push_back(std::move(bundle));
+}
+
+void
+ForeignTraffic::ChooseAddresses(const std::vector<Ptr<RdmaNic>>& nics,
+                                const Ptr<FabricSwitch>& sender)
+{
+    const auto selector = DynamicCast<DestinationModKSelector>(sender->GetPathSelector());
+    SCALEACROSS_INVARIANT(selector, "paths go by destinations, and not modulo k");
+    for (size_t i = 0; i < nics.size(); i++)
+    {
+        m_nextAddress =
+            AddressThatTakes(i, nics.size(), selector->GetEffectiveDivisor(), m_nextAddress);
+        SCALEACROSS_INVARIANT(m_nextAddress <= UINT32_MAX, "there are no addresses left");
+        nics[i]->SetFabricAddress(static_cast<uint32_t>(m_nextAddress++));
+    }
 }
 
 void

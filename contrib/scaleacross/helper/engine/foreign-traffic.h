@@ -17,6 +17,7 @@ namespace ns3
 {
 
 class ClusterHelper;
+class FabricSwitch;
 class FabricWire;
 class RdmaNic;
 
@@ -29,7 +30,8 @@ class RdmaNic;
  *
  * Parallel links have equal parts: ports are random, so that hashing them spreads packets. Where
  * switches hash pairs of NICs alone, there are more NICs, and for every link two of them whose
- * packets take it.
+ * packets take it. Where switches choose by the destination, the NICs of others have addresses that
+ * lead over one link each.
  */
 class ForeignTraffic
 {
@@ -38,9 +40,8 @@ class ForeignTraffic
      * Adds NICs and sources to a cluster that has been built from the scenario, in which nothing
      * of the job changes by that: neither addresses nor paths. A source sends while its link is up.
      *
-     * Throws ConfigError where routes make detours over switches with NICs, for parallel links
-     * where switches choose by destination, where the priority above the job's data is not free,
-     * and where a switch has no room for the ports.
+     * Throws ConfigError where the priority or lane above the job's data is not free, and where a
+     * switch has no room for the ports.
      */
     void Install(const scaleacross::Scenario& scenario, ClusterHelper& cluster);
 
@@ -48,6 +49,9 @@ class ForeignTraffic
     int64_t AssignStreams(int64_t stream);
 
   private:
+    /// Addresses that are chosen come after those of all NICs that are given any in turn.
+    static constexpr uint64_t kFirstChosen = uint64_t{1} << 24;
+
     /// The links between two switches, and the NICs on these.
     struct Bundle
     {
@@ -64,6 +68,7 @@ class ForeignTraffic
                size_t event,
                const std::vector<uint32_t>& links,
                ClusterHelper& cluster);
+    void ChooseAddresses(const std::vector<Ptr<RdmaNic>>& nics, const Ptr<FabricSwitch>& sender);
     void InstallSources();
     void AddSource(const Bundle& bundle,
                    const Ptr<FabricWire>& wire,
@@ -72,6 +77,7 @@ class ForeignTraffic
     void AddSourcesByPair(const Bundle& bundle, size_t end);
 
     std::vector<Bundle> m_bundles;
+    uint64_t m_nextAddress{kFirstChosen}; //!< of those that are chosen
     std::vector<Ptr<ForeignSource>> m_sources;
 };
 
