@@ -467,15 +467,15 @@ TEST(CutShares, SomeTellLinksApart)
     const Scenario down = Read(LinksDown({"a--b/spine3--c/spine3#2"}));
     EXPECT_DOUBLE_EQ(SharesOf(down, Multipath("ucmp")).Span(0).capacity, 0.875);
     EXPECT_DOUBLE_EQ(SharesOf(down, Multipath("spray-adaptive")).Span(0).capacity, 4 * 1.0 / 8);
-    // Others have a quarter of every lane. Routes with weights do not know: 1/15 of all is on the
-    // slow lane's quarter. Who sees what waits there does: 0.25 + 0.75 of that switch's two lanes.
+    // Others have a quarter of every lane, and nobody knows: 1/15 of all is on the slow lane's
+    // quarter, or a third of that switch's quarter of all.
     const Scenario shared =
         Read("[{kind: degradation, target: a--b/spine0--c/spine0, at: 0s, factor: 0.5}, "
              "{kind: foreign-traffic, target: c--a--b, at: 0s, load: 0.25}]");
     EXPECT_DOUBLE_EQ(SharesOf(shared).Span(0).capacity, 0.25);
     EXPECT_DOUBLE_EQ(SharesOf(shared, Multipath("ucmp")).Span(0).capacity, 0.25 * 15 / 8);
     EXPECT_DOUBLE_EQ(SharesOf(shared, Multipath("spray-adaptive")).Span(0).capacity,
-                     4 * (0.25 + 0.75) / 8);
+                     0.25 * 3 * 4 / 8);
     // An uplink of a leaf is one of its own on the way up. Whoever comes down does not see it.
     const Scenario uplink = Read("[{kind: degradation, target: c/leaf1--c/spine1, at: 0s, "
                                  "factor: 0.5}]");

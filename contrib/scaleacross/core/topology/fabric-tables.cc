@@ -80,12 +80,8 @@ FabricTables::FabricTables(const ClusterSpec& cluster,
             const LinkParts& part = parts[end.link / 2];
             if (end.to >= m_nics)
             {
-                const BitRate rate = graph.links[end.link / 2].rate;
                 known.links[at].push_back(
-                    {SwitchOf(end.to),
-                     p,
-                     rate * (multipath->followsCapacity ? part.Free() : part.left),
-                     part.IsUp()});
+                    {SwitchOf(end.to), p, graph.links[end.link / 2].rate * part.left, part.IsUp()});
             }
             else
             {

@@ -22,10 +22,10 @@ using DirectedLink = uint32_t;
  * The tables of a cluster's switches while events hold, as the packet engine's switches have them:
  * addresses, ports and weights are made as there.
  *
- * Routes with weights know the rates of links and nothing of what others send. Switches that use
- * their links for what these carry (MultipathFacts::followsCapacity) have weights here that stand
- * for it: what their own links have free. Where a switch further on is the limit they are not told,
- * unless it pushes back.
+ * Weights know the rates of links and nothing of what others send. Switches that use their links
+ * for what these carry (MultipathFacts::followsCapacity) have weights here that stand for it: the
+ * rates of their own links, since a packet's wait there is what is ahead of it at that rate. Where
+ * a switch further on is the limit they are not told, unless it pushes back.
  *
  * Switches have the numbers of their vertices, less the NICs' ports, which come first.
  */
