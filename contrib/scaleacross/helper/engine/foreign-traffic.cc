@@ -9,14 +9,16 @@
 
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
-#include "ns3/destination-mod-k-selector.h"
 #include "ns3/fabric-classes.h"
 #include "ns3/fabric-helper.h"
+#include "ns3/fabric-packet.h"
 #include "ns3/fabric-path.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
 #include "ns3/node.h"
+#include "ns3/path-selector.h"
 #include "ns3/rdma-nic.h"
+#include "ns3/switch-port.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -32,6 +34,9 @@ using namespace scaleacross;
 
 namespace
 {
+
+/// Addresses that are tried for one that leads over a link.
+constexpr uint32_t kMostTried = 1U << 20;
 
 /// NICs at each end of n parallel links, where pairs of them are hashed: for the last link, too, m
 /// are free at both ends with m^2 > 20 n, so that no pair of theirs takes it with a probability of
@@ -100,16 +105,6 @@ CheckPossible(const Scenario& scenario, FabricHelper& fabric, const std::string&
                           "leave network.ns3.ns3::RdmaQueuePair::Priority out");
     }
     fabric.SetNicAttribute("ForeignPriority", UintegerValue(data + 1));
-}
-
-/// The least address from `from` on that a switch which divides by `divisor` and takes the
-/// remainder sends to number `choice` of `ports`.
-uint64_t
-AddressThatTakes(uint64_t choice, uint64_t ports, uint64_t divisor, uint64_t from)
-{
-    const uint64_t quotient = from / divisor;
-    const uint64_t on = (choice + ports - quotient % ports) % ports;
-    return on == 0 ? from : (quotient + on) * divisor;
 }
 
 } // namespace
@@ -193,25 +188,46 @@ ForeignTraffic::Build(const Scenario& scenario,
     }
     if (links.size() > 1 && owner == PathOwner::Destination)
     {
-        // What goes to number i takes link i, as the switch at the other end chooses.
-        ChooseAddresses(bundle.nics[0], cluster.GetSwitch(link.b));
-        ChooseAddresses(bundle.nics[1], cluster.GetSwitch(link.a));
+        ChooseAddresses(bundle, 0);
+        ChooseAddresses(bundle, 1);
     }
     m_bundles.push_back(std::move(bundle));
 }
 
 void
-ForeignTraffic::ChooseAddresses(const std::vector<Ptr<RdmaNic>>& nics,
-                                const Ptr<FabricSwitch>& sender)
+ForeignTraffic::ChooseAddresses(const Bundle& bundle, size_t end)
 {
-    const auto selector = DynamicCast<DestinationModKSelector>(sender->GetPathSelector());
-    SCALEACROSS_INVARIANT(selector, "paths go by destinations, and not modulo k");
-    for (size_t i = 0; i < nics.size(); i++)
+    const auto portOf = [&bundle, end](size_t link) {
+        return DynamicCast<SwitchPort>(bundle.wires[link]->GetDevice(1 - end));
+    };
+    const Ptr<PathSelector> selector = portOf(0)->GetSwitch().GetPathSelector();
+    PortGroup group;
+    for (size_t i = 0; i < bundle.wires.size(); i++)
     {
-        m_nextAddress =
-            AddressThatTakes(i, nics.size(), selector->GetEffectiveDivisor(), m_nextAddress);
-        SCALEACROSS_INVARIANT(m_nextAddress <= UINT32_MAX, "there are no addresses left");
-        nics[i]->SetFabricAddress(static_cast<uint32_t>(m_nextAddress++));
+        group.ports.push_back(static_cast<uint16_t>(portOf(i)->GetPortNumber()));
+    }
+    std::sort(group.ports.begin(), group.ports.end());
+    FabricPacket packet;
+    const auto takes = [&](size_t i) {
+        packet.destination = m_nextAddress++;
+        return selector->PortOfFlow(group, packet) == portOf(i)->GetPortNumber();
+    };
+    for (size_t i = 0; i < bundle.wires.size(); i++)
+    {
+        uint32_t left = kMostTried;
+        while (!takes(i))
+        {
+            if (--left == 0)
+            {
+                throw ConfigError(
+                    bundle.where,
+                    "of " + std::to_string(kMostTried) + " addresses none leads over one of " +
+                        std::to_string(bundle.wires.size()) + " links between two switches",
+                    "one lane, or another multipath",
+                    "set lanes of the span to 1");
+            }
+        }
+        bundle.nics[end][i]->SetFabricAddress(packet.destination);
     }
 }
 

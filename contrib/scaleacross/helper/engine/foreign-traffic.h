@@ -17,7 +17,6 @@ namespace ns3
 {
 
 class ClusterHelper;
-class FabricSwitch;
 class FabricWire;
 class RdmaNic;
 
@@ -40,8 +39,8 @@ class ForeignTraffic
      * Adds NICs and sources to a cluster that has been built from the scenario, in which nothing
      * of the job changes by that: neither addresses nor paths. A source sends while its link is up.
      *
-     * Throws ConfigError where the priority or lane above the job's data is not free, and where a
-     * switch has no room for the ports.
+     * Throws ConfigError where the priority or lane above the job's data is not free, where a
+     * switch has no room for the ports, and where it sends nothing over one of parallel links.
      */
     void Install(const scaleacross::Scenario& scenario, ClusterHelper& cluster);
 
@@ -50,7 +49,7 @@ class ForeignTraffic
 
   private:
     /// Addresses that are chosen come after those of all NICs that are given any in turn.
-    static constexpr uint64_t kFirstChosen = uint64_t{1} << 24;
+    static constexpr uint32_t kFirstChosen = 1U << 24;
 
     /// The links between two switches, and the NICs on these.
     struct Bundle
@@ -68,7 +67,8 @@ class ForeignTraffic
                size_t event,
                const std::vector<uint32_t>& links,
                ClusterHelper& cluster);
-    void ChooseAddresses(const std::vector<Ptr<RdmaNic>>& nics, const Ptr<FabricSwitch>& sender);
+    /// So that what goes to NIC i at an end takes link i, as the switch at the other end chooses.
+    void ChooseAddresses(const Bundle& bundle, size_t end);
     void InstallSources();
     void AddSource(const Bundle& bundle,
                    const Ptr<FabricWire>& wire,
@@ -77,7 +77,7 @@ class ForeignTraffic
     void AddSourcesByPair(const Bundle& bundle, size_t end);
 
     std::vector<Bundle> m_bundles;
-    uint64_t m_nextAddress{kFirstChosen}; //!< of those that are chosen
+    uint32_t m_nextAddress{kFirstChosen}; //!< of those that are chosen
     std::vector<Ptr<ForeignSource>> m_sources;
 };
 
