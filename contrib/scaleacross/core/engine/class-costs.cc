@@ -228,10 +228,11 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
     {
         const RankClass& rankClass = m_graph.classes[classId];
         const Collective& whole = m_graph.collectives[collective];
-        for (const Phase& p : whole.phases)
+        for (uint32_t i = 0; i < whole.phases.size(); i++)
         {
+            const Phase& p = whole.phases[i];
             const std::vector<RankCount> members = MembersOf(classId, p);
-            const Phase largest = LargestChunkOf(p, whole.chunks);
+            const Phase largest = LargestChunkOf(whole, i);
             costs.push_back(m_times.phase(largest, rankClass.representative, members));
             const Phase least = ChunkOf(p, 0, whole.chunks);
             if (least.bytes < largest.bytes)

@@ -148,11 +148,11 @@ TimerOf(const Scenario& scenario, const RankLayout& layout)
     const auto groups = std::make_shared<UnlikeGroups>(layout);
     return [network, groups](const Collective& collective) {
         std::vector<TransferCost> costs;
-        for (const Phase& phase : collective.phases)
+        for (uint32_t p = 0; p < collective.phases.size(); p++)
         {
-            const Phase chunk = LargestChunkOf(phase, collective.chunks);
+            const Phase chunk = LargestChunkOf(collective, p);
             TransferCost slowest;
-            for (const Rank representative : groups->Of(phase.group))
+            for (const Rank representative : groups->Of(chunk.group))
             {
                 TransferCost cost = network->PhaseCost(chunk, representative);
                 if (cost.Alone() >= slowest.Alone())
@@ -168,9 +168,16 @@ TimerOf(const Scenario& scenario, const RankLayout& layout)
 }
 
 Phase
-LargestChunkOf(const Phase& phase, uint32_t chunks)
+LargestChunkOf(const Collective& collective, uint32_t phase)
 {
-    return ChunkOf(phase, chunks - 1, chunks);
+    const uint32_t chunks = collective.chunks;
+    Phase largest = ChunkOf(collective.phases[phase], chunks - 1, chunks);
+    if (!collective.streams)
+    {
+        const uint32_t together = collective.Together(phase);
+        largest.inTurn = (chunks + together - 1) / together;
+    }
+    return largest;
 }
 
 } // namespace scaleacross

@@ -47,8 +47,8 @@ double CollectiveSeconds(const Collective& collective,
  */
 CollectiveTimer TimerOf(const Scenario& scenario, const RankLayout& layout);
 
-/// The largest of the chunks' phases.
-Phase LargestChunkOf(const Phase& phase, uint32_t chunks);
+/// A phase of the largest of a collective's chunks, with how many follow each other through it.
+Phase LargestChunkOf(const Collective& collective, uint32_t phase);
 
 } // namespace scaleacross
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace scaleacross
 {
@@ -17,28 +18,35 @@ LongestWayOfRing(const MessageModel& model,
                  Rank representative,
                  double message)
 {
-    // As many edges in a row as there are steps, either way round.
     const uint32_t n = phase.group.Size();
-    const uint32_t steps = StepCount(phase);
+    const bool bothWays = StepsOf(phase).ChainOf() == Chain::TwoWays;
+    const uint32_t inTurn = bothWays ? 1 : phase.inTurn;
+    const uint64_t edges = uint64_t{StepCount(phase)} * inTurn;
+    const uint64_t rest = edges % n; // beside whole rounds
     Duration longest;
-    for (const bool forward : {true, false})
+    for (uint32_t direction = 0; direction < (bothWays ? 2 : 1); direction++)
     {
-        const auto edge = [&](uint32_t i) {
-            const Rank a = phase.group.Member(representative, i % n);
-            const Rank b = phase.group.Member(representative, (i + 1) % n);
-            return model.StepLatency(phase,
-                                     forward ? paths.Between(a, b) : paths.Between(b, a),
-                                     message);
-        };
-        Duration way;
-        for (uint32_t i = 0; i < n + steps; i++)
+        std::vector<Duration> latencies;
+        Duration round;
+        for (uint32_t i = 0; i < n; i++)
         {
-            way += edge(i);
-            way -= i >= steps ? edge(i - steps) : Duration();
-            longest = std::max(longest, way);
+            const Rank a = phase.group.Member(representative, i);
+            const Rank b = phase.group.Member(representative, (i + 1) % n);
+            const FabricPath& path = direction == 0 ? paths.Between(a, b) : paths.Between(b, a);
+            latencies.push_back(model.StepLatency(phase, path, message));
+            round += latencies.back();
         }
+        Duration way;
+        Duration most;
+        for (uint64_t i = 0; i < n + rest; i++)
+        {
+            way += latencies[i % n];
+            way -= i >= rest ? latencies[(i - rest) % n] : Duration();
+            most = std::max(most, way);
+        }
+        longest = std::max(longest, round * static_cast<int64_t>(edges / n) + most);
     }
-    return longest;
+    return longest / static_cast<int64_t>(inTurn);
 }
 
 Duration

@@ -465,7 +465,7 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
     }
     // A part travels n-1 of a ring's n edges; which one it spares differs, so the shortest counts.
     cost.latency = chain == Chain::None ? most
-                   : chain == Chain::Ring
+                   : chain == Chain::Ring && phase.inTurn == 1
                        ? total - least
                        : LongestWayOfRing(m_messages, m_paths, phase, view.representative, part);
     if (chain != Chain::None && cost.CutSeconds() > own)

@@ -32,7 +32,7 @@ operator==(const Phase& a, const Phase& b)
            a.shift == b.shift && a.parts == b.parts && a.chunk == b.chunk &&
            a.perServer == b.perServer && a.lane == b.lane && a.inside == b.inside &&
            a.between == b.between && a.occupied == b.occupied && a.slots == b.slots &&
-           a.width == b.width;
+           a.width == b.width && a.inTurn == b.inTurn;
 }
 
 bool

@@ -151,6 +151,7 @@ struct Phase
     SlotWindow slots;
     /// Chunks of a collective that may be in this phase at the same time, times its channels.
     uint32_t width{1};
+    uint32_t inTurn{1}; //!< of a chunk's phase: chunks that go through it one after the other
 };
 
 /// A round of a dissemination.
