@@ -247,7 +247,8 @@ TEST_P(Algorithms, ChunksOfARingSpareItsEdgesInTurn)
                                               {{"cluster.buildings.gpus", "2"}}),
                                  CollectiveOp::ReduceScatter,
                                  CollectiveGroup::All,
-                                 chunks * 4000);
+                                 chunks * 4000,
+                                 CollectiveAlgorithm("ring"));
         scenario.network.collectiveChunk = Bytes(4000);
         Expect(crossings * 5e-3, scenario);
     }
