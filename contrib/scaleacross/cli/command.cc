@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "cli/engines.h"
+#include "cli/output-file.h"
 #include "core/base/errors.h"
 #include "helper/engine/study-attributes.h"
 
@@ -214,6 +215,7 @@ WithDatabase(const CommonOptions& options,
              const Study& study,
              const std::function<Exit(Database&)>& work)
 {
+    ExpectDatabase(DatabasePathOf(options, study));
     Database database(DatabasePathOf(options, study), Database::Access::Write);
     Exit end = Exit::Failed;
     database.Explained([&] { end = work(database); });

@@ -17,7 +17,7 @@ namespace
 {
 
 std::string
-WriteTraces(const Study& study, const std::string& files, const std::string& source)
+WriteTraces(const Study& study, const std::string& files)
 {
     const auto prepared = PrepareRun(study.scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
@@ -26,14 +26,20 @@ WriteTraces(const Study& study, const std::string& files, const std::string& sou
     }
     const auto& run = std::get<PreparedRun>(prepared);
     const ChakraWriter writer(run);
+    // Before the first is replaced: a study may replay traces of this name.
+    for (Rank rank = 0; rank < run.graph.ranks; rank++)
+    {
+        ExpectOutput(ChakraFile(files, rank));
+    }
+    ExpectOutput(ChakraGroupsFile(files));
     uint64_t bytes = 0;
     for (Rank rank = 0; rank < run.graph.ranks; rank++)
     {
         const std::string text = writer.Trace(rank);
-        WriteOutput(ChakraFile(files, rank), text, source);
+        WriteOutput(ChakraFile(files, rank), text);
         bytes += text.size();
     }
-    WriteOutput(ChakraGroupsFile(files), writer.Groups().Json(), source);
+    WriteOutput(ChakraGroupsFile(files), writer.Groups().Json());
     return fmt::format("{} to {}: an iteration of {} ranks, {:.1f} MB; groups in {}\n",
                        ChakraFile(files, 0),
                        ChakraFile(files, run.graph.ranks - 1),
