@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../csv-rows.h"
 #include "commands.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
-#include <map>
 
 namespace scaleacross
 {
@@ -13,43 +13,6 @@ namespace
 {
 
 using testing::HasSubstr;
-
-using Cells = std::vector<std::string>;
-
-/// Reads what RFC 4180 describes, but for its line ends.
-std::vector<Cells>
-RowsOf(const std::string& csv)
-{
-    std::vector<Cells> rows{{""}};
-    bool quoted = false;
-    for (size_t i = 0; i < csv.size(); i++)
-    {
-        std::string& cell = rows.back().back();
-        if (quoted && csv[i] == '"' && i + 1 < csv.size() && csv[i + 1] == '"')
-        {
-            cell += csv[i++];
-        }
-        else if (csv[i] == '"')
-        {
-            quoted = !quoted;
-        }
-        else if (!quoted && csv[i] == ',')
-        {
-            rows.back().emplace_back();
-        }
-        else if (!quoted && csv[i] == '\n')
-        {
-            rows.push_back({""});
-        }
-        else
-        {
-            cell += csv[i];
-        }
-    }
-    EXPECT_FALSE(quoted);
-    rows.pop_back(); // behind the last line end
-    return rows;
-}
 
 class ExportTest : public Commands
 {
@@ -60,23 +23,11 @@ class ExportTest : public Commands
     }
 
     /// Columns of each row by name.
-    std::vector<std::map<std::string, std::string>> Table(const std::string& arguments) const
+    std::vector<CsvRow> Table(const std::string& arguments) const
     {
         const Call call = Run("export small.db --csv " + arguments);
         EXPECT_EQ(call.code, 0) << call.err;
-        const auto rows = RowsOf(call.out);
-        std::vector<std::map<std::string, std::string>> table;
-        for (size_t i = 1; i < rows.size(); i++)
-        {
-            EXPECT_EQ(rows[i].size(), rows[0].size());
-            auto& row = table.emplace_back();
-            for (size_t column = 0; column < rows[i].size(); column++)
-            {
-                EXPECT_TRUE(row.emplace(rows[0][column], rows[i][column]).second)
-                    << rows[0][column] << " stands there twice";
-            }
-        }
-        return table;
+        return CsvTable(call.out);
     }
 };
 
@@ -130,8 +81,8 @@ TEST_F(ExportTest, TheViewIsTheTable)
                            "rank IS NULL, rank, iteration_time_s' >view.csv")
                               .c_str()),
               0);
-    const auto view = RowsOf(Read("view.csv"));
-    const auto table = RowsOf(call.out);
+    const auto view = QuotedCsvLines(Read("view.csv"));
+    const auto table = QuotedCsvLines(call.out);
     ASSERT_EQ(view.size(), table.size());
     EXPECT_EQ(view.front(), table.front());
     // Every column of a plan but what names it.
