@@ -2,8 +2,8 @@
 
 #include "cli/output-file.h"
 
+#include "cli/claimed-file.h"
 #include "core/base/errors.h"
-#include "core/base/input-files.h"
 #include "core/base/text.h"
 
 #include <cerrno>
@@ -11,10 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <map>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <vector>
 
 namespace scaleacross
 {
@@ -61,90 +59,19 @@ IsDirect(const std::string& path)
            type != std::filesystem::file_type::regular;
 }
 
-/// A file that an option of this command writes.
-struct Claim
-{
-    std::string option;
-    std::string path;
-    bool isDatabase;
-};
-
-/// Of the command that this process runs, by place.
-std::map<std::string, Claim>&
-Claims()
-{
-    static std::map<std::string, Claim> claims;
-    return claims;
-}
-
-void
-RefuseInput(const Claim& output, const std::filesystem::path& place)
-{
-    const auto input = InputFileAt(place.string());
-    const bool isAddedTo = input && output.isDatabase && !input->database.empty() &&
-                           PlaceOf(input->database) == PlaceOf(output.path);
-    if (!input || isAddedTo)
-    {
-        return;
-    }
-    const bool isItself = place == PlaceOf(output.path);
-    throw ConfigError(
-        output.option,
-        Quoted(output.path) + (isItself ? " is what is read" : " has beside it what is read") +
-            (isItself && input->path == output.path ? "" : ": " + Quoted(input->path)),
-        "a file that neither the command nor its study names",
-        "nothing was written");
-}
-
-void
-RefuseClaimed(const Claim& output, const Claim& other)
-{
-    if (other.option == output.option)
-    {
-        return;
-    }
-    const Claim& database = output.isDatabase ? output : other;
-    const Claim& file = output.isDatabase ? other : output;
-    if (database.isDatabase)
-    {
-        throw ConfigError(file.option,
-                          Quoted(file.path) + " is where results are kept",
-                          "another file than the database " + Quoted(database.path) +
-                              " and those that SQLite keeps beside it",
-                          "nothing has run; give another file, or another " + database.option);
-    }
-    throw ConfigError(output.option,
-                      Quoted(output.path) + " is what " + other.option + " writes, too",
-                      "a file for each",
-                      "nothing has run");
-}
-
 /// Throws ConfigError where an option's file is not its own.
 void
-ClaimFile(const Claim& output, Existing existing)
+ClaimFile(const ClaimedFile& file, Existing existing)
 {
-    if (IsDirect(output.path))
+    if (IsDirect(file.path))
     {
         return;
     }
-    const auto places = output.isDatabase
-                            ? PlacesOfDatabase(output.path)
-                            : std::vector<std::filesystem::path>{PlaceOf(output.path)};
-    for (const std::filesystem::path& place : places)
+    if (existing == Existing::Replaced)
     {
-        if (existing == Existing::Replaced)
-        {
-            RefuseInput(output, place);
-        }
-        if (const auto other = Claims().find(place.string()); other != Claims().end())
-        {
-            RefuseClaimed(output, other->second);
-        }
+        RefuseInputs(file);
     }
-    for (const std::filesystem::path& place : places)
-    {
-        Claims().emplace(place.string(), output);
-    }
+    Claim(file);
 }
 
 /// The same of a file, which may be a stream: that takes what several options write.

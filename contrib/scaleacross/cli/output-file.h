@@ -18,7 +18,7 @@ enum class Existing
 /**
  * Before anything runs: claims the file for an option. Throws ConfigError (where = the option)
  * where it is called "-", stands in no folder that can be written to, is one that this command has
- * read or that its study names (InputFileAt(), so once these are read; unless it is extended), or
+ * read or that its study names (InputFiles(), so once these are read; unless it is extended), or
  * one that another option has claimed; by any way to it. An empty path: there is none.
  */
 void ExpectOutput(const std::string& path,

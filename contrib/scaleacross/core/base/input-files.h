@@ -3,8 +3,7 @@
 #ifndef SCALEACROSS_INPUT_FILES_H
 #define SCALEACROSS_INPUT_FILES_H
 
-#include <filesystem>
-#include <optional>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,26 +13,20 @@ namespace scaleacross
 /// A file that this process has read, or that what it has read names.
 struct InputFile
 {
-    std::string path;     //!< as it was given
-    std::string database; //!< of a database, and of what SQLite keeps beside it, its path
+    std::string path;  //!< as it was given
+    std::string place; //!< from the root, if the current folder changes
+    bool isDatabase;   //!< SQLite keeps other files beside it
 };
 
 /// Whatever opens a user's file to read it says so here, from any thread, so that nothing is
 /// written over it.
 void NoteInputFile(const std::string& path);
 
-/// The same of a database, with the files that SQLite keeps beside it, whether they are there or
-/// not.
+/// The same of a database.
 void NoteInputDatabase(const std::string& path);
 
-/// The noted file that a path leads to, over links of either kind too; none if it leads to another.
-std::optional<InputFile> InputFileAt(const std::string& path);
-
-/// The place that a path leads to, whether there is a file or not, through links to nothing too.
-std::filesystem::path PlaceOf(const std::string& path);
-
-/// The places of a database and of what SQLite keeps beside it: journal, log and its index.
-std::vector<std::filesystem::path> PlacesOfDatabase(const std::string& path);
+/// Those that have been noted, each path once, but for the first `from` of them.
+std::vector<InputFile> InputFiles(size_t from = 0);
 
 } // namespace scaleacross
 
