@@ -308,6 +308,16 @@ class Pages(unittest.TestCase):
         for line in answer["robust"]["explanation"]:
             self.assertIn(line, page.texts["robust"])
             self.assertIn(line, page.texts["answer"])
+        best, nominal = (answer["robust"][key] for key in ("best", "nominal_best"))
+        self.assertNotEqual(best["label"], nominal["label"])
+        shown = " ".join(page.texts["answer"])
+        self.assertIn(f"{words.seconds(best['quantile_s'])} per iteration or less, with a probability "
+                      f"of 95 %; {words.seconds(best['nominal_s'])} as the study is.", shown)
+        for plan in (best, nominal):
+            self.assertIn(plan["label"], shown)
+            for key in ("quantile_s", "mean_s", "slowest_s", "nominal_s"):
+                self.assertIn(words.seconds(plan[key]), shown)
+        self.assertIn("of the best plan of the study as it is", " ".join(page.texts["places"]))
         self.assertEqual([float(row["quantile_s"]) for row in page.csv("robust.csv")][:10],
                          [row["quantile_s"] for row in answer["robust"]["ranking"]])
         self.assertEqual([row[:2] for row in page.tables["cases"][1:]],

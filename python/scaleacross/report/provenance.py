@@ -8,6 +8,7 @@ import json
 import shlex
 from typing import Any
 
+from scaleacross.report.extras import nominal_name
 from scaleacross.report.sections import Section
 from scaleacross.report.source import Source, changes_of
 from scaleacross.report.tables import Column, table
@@ -78,8 +79,9 @@ def provenance_section(source: Source) -> Section:
     best = source.shown["ranking"][0] if source.shown and source.shown["ranking"] else {}
     if "study" in best:
         scenario, name = json.dumps(best["study"], ensure_ascii=False), "study.json"
-        lead = ("The study below is what was computed, presets written out, with the best plan: "
-                f"./scaleacross run study.json --engine {best['engine']} finds its time again.")
+        lead = ("The study below is what was computed, presets written out, with "
+                f"{nominal_name(source) or 'the best plan'}: ./scaleacross run study.json --engine "
+                f"{best['engine']} finds its time again.")
     searches = table("searches", [
         Column("id", "search"), Column("study", "study"), Column("changes", "changed"),
         Column("engine", "engine"), Column("plans", "combinations", count, True),
