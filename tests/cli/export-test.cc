@@ -101,9 +101,10 @@ TEST_F(ExportTest, TheViewIsTheTable)
 
 TEST_F(ExportTest, QuotesWhatHasToBe)
 {
-    Sql("small.db", "UPDATE search SET changes = 'a, ''b''' || char(34) || char(10) || 'c'");
-    EXPECT_EQ(Table("").front().at("changes"), "a, 'b'\"\nc");
-    EXPECT_THAT(Run("export small.db --csv").out, HasSubstr(",\"a, 'b'\"\"\nc\","));
+    Sql("small.db",
+        "UPDATE search SET settings = json_object('k', 'a, ''b''' || char(34) || char(10) || 'c')");
+    EXPECT_EQ(Table("").front().at("changes"), "k=a, 'b'\"\nc");
+    EXPECT_THAT(Run("export small.db --csv").out, HasSubstr(",\"k=a, 'b'\"\"\nc\","));
 }
 
 TEST_F(ExportTest, ChoosesTheSearch)
@@ -314,7 +315,8 @@ TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
         "DROP TABLE run_fast_forward; ALTER TABLE scenario DROP COLUMN study; "
         "DROP TABLE sweep_point; DROP TABLE sweep; ALTER TABLE search DROP COLUMN topics; "
         "ALTER TABLE search DROP COLUMN placement_probability; "
-        "ALTER TABLE search DROP COLUMN robust; "
+        "ALTER TABLE search DROP COLUMN robust; ALTER TABLE search DROP COLUMN settings; "
+        "ALTER TABLE search ADD COLUMN changes TEXT; "
         "PRAGMA user_version = 9");
     EXPECT_THAT(Run("export small.db --csv").err, HasSubstr("has the older schema 9"));
     EXPECT_EQ(Run("run study.yaml --set cluster.cross.distance=30km").code, 0);
@@ -323,6 +325,31 @@ TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
     EXPECT_EQ(Table("").front().at("distance_km"), "10");
     EXPECT_EQ(Sql("small.db", "SELECT count(*) FROM ranking"),
               Sql("small.db", "SELECT count(*) FROM search_run"));
+}
+
+/// Before schema version 16 what was set was one text: settings of it are told apart though values
+/// have commas.
+TEST_F(ExportTest, SettingsOfOlderFilesAreToldApart)
+{
+    for (const char* set : {"cluster.cross.distance=20km", "cluster.cross.distance=30km"})
+    {
+        EXPECT_EQ(Run("explore study.yaml --keep 6 --set " + std::string(set)).code, 0);
+    }
+    Sql("small.db",
+        "DROP VIEW ranking; ALTER TABLE search DROP COLUMN settings; "
+        "ALTER TABLE search ADD COLUMN changes TEXT; "
+        "UPDATE search SET changes = 'engines=[analytical, packet], network.ns3.ns3::A::B-c=1, "
+        "search={plan: {tp: [2, 4], pp: [1]}, network: {qps: [1, 4]}}, plan.tp=4' WHERE id = 2; "
+        "UPDATE search SET changes = 'cluster.cross.distance=30km' WHERE id = 3; "
+        "PRAGMA user_version = 15");
+    EXPECT_EQ(Run("run study.yaml").code, 0); // which brings it up to date
+    EXPECT_EQ(Sql("small.db", "SELECT settings FROM search ORDER BY id"),
+              "\n"
+              R"({"engines":"[analytical, packet]","network.ns3.ns3::A::B-c":"1",)"
+              R"("search":"{plan: {tp: [2, 4], pp: [1]}, network: {qps: [1, 4]}}",)"
+              R"("plan.tp":"4"})"
+              "\n"
+              R"({"cluster.cross.distance":"30km"})");
 }
 
 } // namespace
