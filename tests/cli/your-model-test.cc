@@ -52,12 +52,20 @@ class YourModel : public Commands
     /// Whether a process runs that has written its number into a file.
     bool Runs(const std::string& file) const
     {
-        std::ifstream status("/proc/" + std::to_string(std::stol(Read(file))) + "/stat");
-        std::string number;
-        std::string name;
-        std::string state;
-        status >> number >> name >> state;
-        return !state.empty() && state != "Z";
+        // Who is killed and is nobody's child ends when it is its turn on a processor.
+        const auto since = std::chrono::steady_clock::now();
+        bool runs = true;
+        while (runs && std::chrono::steady_clock::now() - since < std::chrono::seconds(10))
+        {
+            std::ifstream status("/proc/" + std::to_string(std::stol(Read(file))) + "/stat");
+            std::string number;
+            std::string name;
+            std::string state;
+            status >> number >> name >> state;
+            runs = !state.empty() && state != "Z";
+            std::this_thread::sleep_for(std::chrono::milliseconds(runs ? 5 : 0));
+        }
+        return runs;
     }
 };
 

@@ -189,8 +189,12 @@ class Ours(Traces):
             self.assertEqual(sorted(passes[:-1]), sorted(
                 f"{way} {i}" for way in ("forward", "backward") for i in range(8)))
             for node in nodes:
+                # ASTRA-sim stops at nodes of other types.
+                self.assertIn(node.type, (COMPUTE, SEND, RECEIVE, COLLECTIVE))
                 self.assertTrue(all(other < node.id for other in node.data_deps))
-                if node.type == COMPUTE:
+                if node.type == COMPUTE and value_of(node, "scaleacross.do"):
+                    self.assertEqual(node.duration_micros, 0)
+                elif node.type == COMPUTE:
                     ps = value_of(node, "scaleacross.ps")
                     self.assertLessEqual(abs(ps - 10**6 * node.duration_micros), 500_000)
                 if node.type in (SEND, RECEIVE):
@@ -281,6 +285,55 @@ class Others(Traces):
         self.assertEqual(self.bytes_of(report), 2 * 2 * 4096 + 2 * 3 * 4)
         self.assertGreater(report["iteration_time_s"], 1000e-6)
         self.assertLess(report["iteration_time_s"], 1020e-6)
+
+    def test_a_group_that_others_do_not_tile(self):
+        # The first and the last stage of six: 2 (n-1) S, by packets as well.
+        for rank in range(12):
+            write(self.folder / f"t.{rank}.et", [
+                collective(1, ALL_REDUCE, 8192, pg_name_string="1") if rank in (2, 10)
+                else node_of(1, "c", COMPUTE, 5)])
+        (self.folder / "t.groups.json").write_text('{"1": [2, 10]}')
+        study = self.study(12)
+        study.write_text(study.read_text().replace("gpus_per_node: 12", "gpus_per_node: 4"))
+        for engine in ("analytical", "flow", "packet"):
+            report = self.report(study, "--engine", engine)
+            self.assertEqual(self.bytes_of(report), 2 * 8192, engine)
+            self.assertIsNone(report["mfu"])
+            self.assertIsNone(report["memory_bytes_max"])
+            parts = report["compute_s"] + report["bubble_s"] + report["exposed_comm_s"]
+            self.assertAlmostEqual(parts, report["iteration_time_s"], delta=1e-12)
+
+    def test_what_says_nothing_to_traces_is_told(self):
+        def warnings(*arguments):
+            end = self.call("run", *arguments, "--no-store")
+            self.assertEqual(end.returncode, 0, end.stderr)
+            return end.stdout + end.stderr
+        study = self.write_all(2, lambda rank: [collective(1, ALL_TO_ALL, 100)])
+        self.assertIn("go direct", warnings(study, "--set", "network.all_to_all=deepep"))
+        self.assertNotIn("go direct", warnings(study))
+        self.call("export", STUDY, "--format", "chakra", "-o", "step")
+        step = f"trace={self.folder / 'step'}"
+        self.assertIn("have no effect",
+                      warnings(STUDY, "--set", step, "--set", "network.collective=tree"))
+        self.assertNotIn("have no effect", warnings(STUDY, "--set", step))
+
+    def test_traces_of_two_tools_are_not_mixed(self):
+        self.call("export", STUDY, "--format", "chakra", "-o", "t")
+        write(self.folder / "t.0.et", [node_of(1, "c", COMPUTE, 5)])
+        end = self.call("run", STUDY, "--set", f"trace={self.folder / 't'}", "--no-store")
+        self.assertEqual(end.returncode, 2)
+        self.assertIn("t.1.et: ScaleAcross has written it, and not ", end.stderr)
+
+    def test_a_prefix_has_traces_of_one_plan(self):
+        (self.folder / "step.64.et").write_bytes(b"")
+        end = self.call("export", STUDY, "--format", "chakra", "-o", "step")
+        self.assertEqual(end.returncode, 2)
+        self.assertIn("step.64.et: it is of more ranks than the plan has, 64", end.stderr)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["step.64.et"])
+        end = self.call("export", STUDY, "--format", "chakra", "-o", "-")
+        self.assertEqual(end.returncode, 2)
+        self.assertIn("traces are several files", end.stderr)
+        self.assertEqual(len(list(self.folder.iterdir())), 1)
 
     def test_commands_that_choose_refuse_traces(self):
         study = self.write_all(1, lambda rank: [node_of(1, "c", COMPUTE, 5)])

@@ -6,6 +6,7 @@
 #include "core/spec/without-effect.h"
 #include "core/topology/fast-links.h"
 #include "core/topology/switch-headroom.h"
+#include "core/work/graph/trace-graph.h"
 #include "core/work/memory/memory.h"
 
 #include <algorithm>
@@ -20,7 +21,11 @@ WarningsOf(const Scenario& scenario, const std::string& engine)
     const auto add = [&warnings](const std::vector<std::string>& more) {
         warnings.insert(warnings.end(), more.begin(), more.end());
     };
-    if (!scenario.Job().trace) // of which neither model nor plan is looked at
+    if (scenario.Job().trace) // of which neither model nor plan is looked at
+    {
+        add(TraceWarnings(scenario));
+    }
+    else
     {
         add(MemoryWarnings(scenario));
         add(WarningsOfNoEffect(scenario));

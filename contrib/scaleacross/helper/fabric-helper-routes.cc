@@ -61,7 +61,8 @@ FabricHelper::GetSwitchGraph() const
             const bool up = m_switches[i]->Routes().IsPortUp(number);
             if (const auto* nic = dynamic_cast<const RdmaNic*>(peer))
             {
-                graph.nics.push_back({nic->GetFabricAddress(), i, number, up});
+                const bool detours = m_offDetours.count(nic) == 0;
+                graph.nics.push_back({nic->GetFabricAddress(), i, number, up, detours});
             }
             else if (const auto* other = dynamic_cast<const SwitchPort*>(peer))
             {
@@ -123,6 +124,12 @@ FabricHelper::FixAddresses()
                           "call InstallRoutes first");
     }
     m_fixed = true;
+}
+
+void
+FabricHelper::KeepOffDetours(Ptr<RdmaNic> nic)
+{
+    m_offDetours.insert(PeekPointer(nic));
 }
 
 void

@@ -162,6 +162,10 @@ class FabricHelper
     /// Throws ConfigError if it has not been called.
     void FixAddresses();
 
+    /// For the sake of this NIC its switch is none that detours go over (ValiantRouting), and its
+    /// own packets take none. Before the routes that are to be so.
+    void KeepOffDetours(Ptr<RdmaNic> nic);
+
     Ptr<RdmaConnection> CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to);
     /// With queue pair i pinned to the i-th UDP source port in turn, see RdmaConnection's
     /// SetEntropies and FindEntropy (fabric-path.h).
@@ -215,8 +219,9 @@ class FabricHelper
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_nicAttributes;
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_connectionAttributes;
     std::vector<Ptr<RdmaNic>> m_nics;
-    std::set<Ptr<RdmaNic>> m_ownNics;     //!< the same
-    std::vector<Ptr<RdmaNic>> m_unrouted; //!< added since InstallRoutes
+    std::set<Ptr<RdmaNic>> m_ownNics;      //!< the same
+    std::set<const RdmaNic*> m_offDetours; //!< of m_nics
+    std::vector<Ptr<RdmaNic>> m_unrouted;  //!< added since InstallRoutes
     std::vector<Ptr<FabricSwitch>> m_switches;
     std::vector<Ptr<FabricWire>> m_wires;
     std::vector<Ptr<RdmaConnection>> m_connections;

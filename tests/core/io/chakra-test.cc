@@ -112,6 +112,15 @@ Message(uint64_t id, bool sends, uint64_t peer, uint64_t size, uint64_t tag = 0)
         .Has("comm_size", kInt64, size);
 }
 
+/// What PyTorch's observer says of process groups.
+WireNode
+GroupsOfRank(const std::string& list)
+{
+    WireNode metadata(0, kMetadataNode, "## process_group:init ##");
+    metadata.text += Bytestring(8, Bytestring(1, list));
+    return metadata;
+}
+
 std::vector<std::string>
 Everywhere(uint32_t ranks, const std::string& text)
 {
@@ -256,12 +265,9 @@ TEST_F(Chakra, ProcessGroupsAreFoundInAFileOrInMetadata)
     EXPECT_EQ(file.work->collectives.size(), 1U);
     EXPECT_EQ(file.work->collectives[0]->group, RankGroup({{2, 2}}));
     EXPECT_EQ(AllBytes(Run(AnalyticalEngine(), file, cluster)), Bytes(2 * 2 * 1000));
-    WireNode metadata(0, kMetadataNode, "## process_group:init ##");
-    metadata.text += Bytestring(
-        8,
-        Bytestring(1,
-                   R"(['[{"pg_name": "0", "ranks": []}, {"pg_name": "4", "ranks": [0, 1]}, )"
-                   R"({"pg_name": "5", "ranks": [2, 3]}]'])"));
+    const WireNode metadata =
+        GroupsOfRank(R"(['[{"pg_name": "0", "ranks": []}, {"pg_name": "4", "ranks": [0, 1]}, )"
+                     R"({"pg_name": "5", "ranks": [2, 3]}]'])");
     // And a launch on the CPU, and all ranks by the name that PyTorch gives them.
     const auto launch = WireNode(2, kCollNode, "c10d::allreduce_").Has("is_cpu_op", kBool, 1U);
     const WireNode world = Collective(3, 0, 500, "0");
@@ -271,6 +277,140 @@ TEST_F(Chakra, ProcessGroupsAreFoundInAFileOrInMetadata)
                                   text({metadata, launch, world}, "5")},
                                  "{}");
     EXPECT_EQ(AllBytes(Run(AnalyticalEngine(), torch, cluster)), Bytes(2 * 2 * 1000 + 2 * 3 * 500));
+}
+
+// The first and the last stage of a pipeline, which no groups of their form cover 12 ranks with.
+TEST_F(Chakra, GroupsNeedNotCoverAllRanks)
+{
+    const std::string inside = Trace({Collective(1, 0, 1000, "1")});
+    std::vector<std::string> texts = Everywhere(12, Trace({Compute(1, 5)}));
+    texts[2] = texts[10] = inside;
+    const TraceSpec trace = Read(texts, R"({"1": [2, 10]})");
+    const ClusterSpec cluster = BuildingsOf({8, 4}, 4);
+    for (const auto& report : {Run(AnalyticalEngine(), trace, cluster),
+                               Run(FlowEngine(Collisions::Expected), trace, cluster)})
+    {
+        EXPECT_EQ(AllBytes(report), Bytes(2 * 1000));
+        EXPECT_EQ(report.crossBuildingBytes, Bytes(2 * 1000));
+    }
+}
+
+// DeviceMesh splits all ranks into groups that have one name; each rank knows its own.
+TEST_F(Chakra, AGroupsNameIsItsRanksOwn)
+{
+    const auto text = [](const std::string& ranks) {
+        return Trace({GroupsOfRank(R"([[{"pg_name": "mesh", "ranks": )" + ranks +
+                                   R"(, "pg_desc": "mesh_tp"}]])"),
+                      Collective(1, 0, 1000, "mesh")});
+    };
+    const TraceSpec trace = Read({text("[0, 1]"), text("[0, 1]"), text("[2, 3]"), text("[2, 3]")});
+    const RunReport report = Run(AnalyticalEngine(), trace, BuildingsOf({4}, 4));
+    EXPECT_EQ(report.classes[static_cast<size_t>(CommClass::Tensor)].bytes, Bytes(2 * 2 * 1000));
+    EXPECT_THAT(Refusal({Trace({GroupsOfRank(R"(['[{"pg_name": "a", "ranks": [0]}, {"pg_name": )"
+                                             R"("a", "ranks": [0, 1]}]'])")}),
+                         Trace({})}),
+                HasSubstr("has other ranks than before"));
+    EXPECT_THAT(Refusal({Trace({GroupsOfRank("process groups")})}), HasSubstr("cannot be read"));
+}
+
+// By the descriptions that Megatron-LM's parallel_state.py and PyTorch's device meshes give.
+TEST_F(Chakra, DescriptionsOfGroupsNameTheParallelism)
+{
+    const auto classOf = [this](const std::string& description) {
+        const std::string text =
+            Trace({GroupsOfRank(R"(['[{"pg_name": "1", "ranks": [], "pg_desc": ")" + description +
+                                R"("}]'])"),
+                   Collective(1, 0, 8, "1")});
+        return ToString(Read({text, text}).work->collectives.at(0)->comm);
+    };
+    EXPECT_EQ(classOf("TENSOR_MODEL_PARALLEL_GROUP"), "tp");
+    EXPECT_EQ(classOf("mesh_tp"), "tp");
+    EXPECT_EQ(classOf("CONTEXT_PARALLEL_GROUP"), "cp");
+    EXPECT_EQ(classOf("EXPERT_MODEL_PARALLEL_GROUP"), "ep");
+    EXPECT_EQ(classOf("PIPELINE_MODEL_PARALLEL_GROUP"), "pp");
+    EXPECT_EQ(classOf("DATA_PARALLEL_GROUP_WITH_CP"), "dp");
+    EXPECT_EQ(classOf("EXPERT_DATA_PARALLEL_GROUP"), "dp");
+    EXPECT_EQ(classOf("mesh_dp_shard"), "dp");
+    EXPECT_EQ(classOf("default_pg"), "dp");
+}
+
+// Two communicators of the same ranks, in the other order on the other rank: each waits for ever if
+// one is over before the next begins, and else they go side by side. A single one has one order.
+TEST_F(Chakra, CommunicatorsOfTheSameRanksAreSeveral)
+{
+    const auto text = [](const std::string& first, const std::string& second, bool waits) {
+        WireNode next = Collective(2, 0, 8, second);
+        return Trace({Collective(1, 0, 8, first), waits ? next.After({1}) : next});
+    };
+    const std::string groups = R"({"1": [0, 1], "2": [0, 1]})";
+    EXPECT_THAT(Refusal({text("1", "2", true), text("2", "1", true)}, groups),
+                HasSubstr("ranks wait for each other"));
+    const ClusterSpec cluster = BuildingsOf({2}, 1);
+    const auto time = [&](const std::string& first, const std::string& second) {
+        const TraceSpec trace =
+            Read({text(first, second, false), text(second, first, false)}, groups);
+        return Run(AnalyticalEngine(), trace, cluster).iterationTime.S();
+    };
+    // All of it is latency.
+    EXPECT_NEAR(time("1", "2"), time("1", "1") / 2, 0.01 * time("1", "1"));
+}
+
+// What is on a stream of the GPU follows what is before it there, as chakra_converter says by
+// nothing else; other streams go beside it.
+TEST_F(Chakra, StreamsOfTheGpuAreInOrder)
+{
+    const auto time = [this](uint64_t stream) {
+        const std::string text = Trace({Collective(1, 0, 100'000'000).Has("stream", kInt64, 20U),
+                                        Compute(2, 3000).Has("stream", kInt64, stream)});
+        const TraceSpec trace = Read({text, text});
+        EXPECT_EQ(trace.work->warnings.size(), stream == 20 ? 0U : 1U);
+        return Run(AnalyticalEngine(), trace, BuildingsOf({2}, 1)).iterationTime;
+    };
+    // 100 MB at 400 Gb/s at most are 2 ms.
+    EXPECT_GT(time(20), Duration::Microseconds(5000));
+    EXPECT_LT(time(7), Duration::Microseconds(3500));
+}
+
+// n = 4: an all-to-all of the mean of 0, 100, 200 and 100 bytes sends 3/4 of it for each member; an
+// all-gather of 10, 20, 30 and 40 bytes (n-1) times all of them.
+TEST_F(Chakra, MembersMayPutInDifferentSizes)
+{
+    const auto texts = [](uint64_t type, const std::vector<uint64_t>& sizes) {
+        std::vector<std::string> all;
+        for (const uint64_t size : sizes)
+        {
+            all.push_back(Trace({Collective(1, type, size)}));
+        }
+        return all;
+    };
+    const ClusterSpec cluster = BuildingsOf({4}, 4);
+    const TraceSpec tokens = Read(texts(6, {0, 100, 200, 100}));
+    EXPECT_EQ(AllBytes(Run(AnalyticalEngine(), tokens, cluster)), Bytes(300));
+    ASSERT_EQ(tokens.work->warnings.size(), 1U);
+    EXPECT_THAT(tokens.work->warnings[0], HasSubstr("up to 2 times the mean"));
+    const TraceSpec gather = Read(texts(2, {10, 20, 30, 40}));
+    EXPECT_EQ(AllBytes(Run(AnalyticalEngine(), gather, cluster)), Bytes(300));
+    EXPECT_THAT(gather.work->warnings, testing::IsEmpty());
+    EXPECT_THAT(Refusal(texts(0, {8, 8, 8, 16})), HasSubstr("the same of all members"));
+    std::vector<std::string> pipeline = texts(6, {8, 8, 8});
+    pipeline.push_back(Trace({}));
+    EXPECT_THAT(Refusal(pipeline), testing::Not(HasSubstr("COMM_SEND_NODE")));
+    WireNode grouped(1, kCollNode, "ncclDevKernel_SendRecv");
+    grouped.Has("comm_type", kInt64, 6U).Has("comm_size", kInt64, 8U);
+    EXPECT_THAT(Refusal({Trace({grouped}), Trace({})}), HasSubstr("as COMM_SEND_NODE"));
+}
+
+// Without a time, what reads more memory than its work takes time lasts as long as HBM needs.
+TEST_F(Chakra, MemoryTakesTimeWhereWorkDoesNot)
+{
+    const ClusterSpec cluster = BuildingsOf({1}, 1);
+    const auto node = WireNode(3, kCompNode, "norm")
+                          .Has("num_ops", kInt64, 1000U)
+                          .Has("tensor_size", kUint64, 1'000'000'000U);
+    const RunReport report = Run(AnalyticalEngine(), Read({Trace({node})}), cluster);
+    EXPECT_NEAR(report.iterationTime.S(),
+                8e9 / cluster.buildings[0].gpu.hbmBandwidth.Value(),
+                1e-12);
 }
 
 // What others have written is written as ours, and then gives the same result and the same bytes.
@@ -321,7 +461,7 @@ TEST_F(Chakra, WhatCannotBeDoneIsRefusedByName)
         {Everywhere(2, Trace({WireNode(2, kCollNode, "x").Has("comm_size", kInt64, 9U)})),
          {"node 2 'x'", "it has no comm_type"}},
         {Everywhere(2, Trace({Collective(6, 0, 0)})), {"comm_size is 0"}},
-        {Everywhere(2, Trace({Collective(6, 0, 9, "3")})), {"process group", "'3'", "none"}},
+        {Everywhere(2, Trace({Collective(6, 0, 9, "3")})), {"process group", "'3'", "'0'"}},
         {{Trace({send}), idle}, {"node 4 'COMM_SEND_NODE'", "it has no comm_dst"}},
         {{Trace({Message(1, true, 1, 8)}), idle}, {"it has no partner", "rank 1 has 0 receives"}},
         {{Trace({Message(1, false, 1, 8)}), idle}, {"it has no partner", "rank 1 has 0 sends"}},
@@ -343,6 +483,8 @@ TEST_F(Chakra, WhatCannotBeDoneIsRefusedByName)
         {{Trace({Message(1, false, 1, 8), Message(2, true, 1, 8).After({1})}),
           Trace({Message(1, false, 0, 8), Message(2, true, 0, 8).After({1})})},
          {"ranks wait for each other", "node 2 'send'", "node 1 'receive'"}},
+        {Everywhere(2, Trace({Collective(1, 0, 8).Has("comm_size", kInt64, 9U)})),
+         {"comm_size 2 times"}},
         {{idle}, {"no rank computes or communicates anything"}},
         {{Trace({WireNode(1, kCompNode, "x").Has("is_cpu_op", std::string("no"))})},
          {"is no whole number"}},
@@ -371,9 +513,14 @@ TEST_F(Chakra, GroupsThatAreNoLatticeAreRefused)
     const auto all = Everywhere(4, Trace({Collective(1, 0, 8, "7")}));
     EXPECT_THAT(Refusal(all, R"({"7": [1, 2]})"), HasSubstr("rank 0 is not in"));
     EXPECT_THAT(Refusal(all, R"({"7": [0, 1, 3]})"), HasSubstr("is no lattice"));
-    EXPECT_THAT(Refusal(all, R"({"7": [0, 0]})"), HasSubstr("a rank twice"));
-    EXPECT_THAT(Refusal(all, R"({"7": [0, 4]})"), HasSubstr("rank 4"));
-    EXPECT_THAT(Refusal(all, R"({"7": "all"})"), HasSubstr("cannot be read"));
+    EXPECT_THAT(Refusal(all, R"({"7": [0, 0]})"), HasSubstr("rank 0 twice"));
+    EXPECT_THAT(Refusal(all, R"({"7": [0, 4]})"), HasSubstr("has 4 for a rank"));
+    EXPECT_THAT(Refusal(all, R"({"7": [0, -1]})"), HasSubstr("has -1 for a rank"));
+    EXPECT_THAT(Refusal(all, R"({"7": [0, 1.5]})"), HasSubstr("has 1.5 for a rank"));
+    EXPECT_THAT(Refusal(all, R"({"7": []})"), HasSubstr("has no ranks"));
+    EXPECT_THAT(Refusal(all, R"({"7": "all"})"), HasSubstr("no list of ranks"));
+    EXPECT_THAT(Refusal(all, R"([[0, 1]])"), HasSubstr("it is array and no object"));
+    EXPECT_THAT(Refusal(all, R"({"7": )"), HasSubstr("it is no JSON"));
 }
 
 TEST_F(Chakra, OtherFormatsAndDamageAreNamed)

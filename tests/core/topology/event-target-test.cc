@@ -362,7 +362,9 @@ TEST(CutShares, PlanesAreCutsOfTheirOwn)
     const Scenario zone = ReadFabrics(stages, LinksDown({"a/spine6--a/agg3"}));
     EXPECT_DOUBLE_EQ(SharesOf(zone).Of(0, 1).capacity, 0.5);
     EXPECT_DOUBLE_EQ(SharesOf(zone).Of(1, 1).capacity, 1);
-    EXPECT_DOUBLE_EQ(SharesOf(zone, Multipath("ucmp")).Of(0, 1).capacity, 0.75);
+    // Weights look at one leaf's links alone. To a leaf's one link to the spine, what the spine has
+    // left, one link of those that carry the traffic of all leaves, is no less than two of them.
+    EXPECT_DOUBLE_EQ(SharesOf(zone, Multipath("ucmp")).Of(0, 1).capacity, 0.5);
     // All four: named as what it is.
     try
     {
@@ -430,10 +432,11 @@ TEST(CutShares, WhatLimitsLinksBesidesComesAfterTheEvents)
     EXPECT_DOUBLE_EQ(equal.Carried(upTo(1)), 0.5);
     EXPECT_DOUBLE_EQ(equal.Carried(upTo(0.75)), 0.5);
     EXPECT_DOUBLE_EQ(equal.Carried(upTo(0.1)), 0.1);
-    // In proportion: seven lanes and a half, or seven of 0.75 and a half.
+    // By weights: seven lanes and a half. The weights are those of the rates, so that where no lane
+    // has more than 0.75 the slow one still has half of what another one has.
     const CutShare sum = SharesOf(slow, Multipath("ucmp")).Span(0);
     EXPECT_DOUBLE_EQ(sum.Carried(upTo(1)), 7.5 / 8);
-    EXPECT_DOUBLE_EQ(sum.Carried(upTo(0.75)), (7 * 0.75 + 0.5) / 8);
+    EXPECT_DOUBLE_EQ(sum.Carried(upTo(0.75)), 7.5 * 0.75 / 8);
     // A lane that is gone is gone: its switch has one, of a tenth.
     const CutShare down = SharesOf(Read(LinksDown({"a--b/spine3--c/spine3#2"}))).Span(0);
     EXPECT_DOUBLE_EQ(down.Carried(upTo(0.1)), 0.5 * 0.1);
@@ -451,19 +454,54 @@ TEST(CutShares, WhatLimitsLinksBesidesComesAfterTheEvents)
     EXPECT_DOUBLE_EQ(SharesOf(Read("[]")).Span(0).Carried(upTo(0.1)), 0.1);
 }
 
-TEST(CutShares, SomeSpreadInProportion)
+TEST(CutShares, SomeTellLinksApart)
 {
-    // One of 8 links has half its rate: 7.5 / 8.
+    // One of 8 links has half its rate: 7.5 / 8 by the weights of routes. Who sees its own links
+    // only spreads equally over the four switches, one of which has a lane and a half.
     const Scenario slow =
         Read("[{kind: degradation, target: a--b/spine0--c/spine0, at: 0s, factor: 0.5}]");
+    EXPECT_DOUBLE_EQ(SharesOf(slow).Span(0).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(slow, Multipath("ucmp")).Span(0).capacity, 7.5 / 8);
+    EXPECT_DOUBLE_EQ(SharesOf(slow, Multipath("spray-adaptive")).Span(0).capacity, 4 * 1.5 / 8);
     // One of 8 is down.
     const Scenario down = Read(LinksDown({"a--b/spine3--c/spine3#2"}));
-    for (const Multipath multipath : {Multipath("ucmp"), Multipath("spray-adaptive")})
-    {
-        EXPECT_DOUBLE_EQ(SharesOf(slow, multipath).Span(0).capacity, 7.5 / 8);
-        EXPECT_DOUBLE_EQ(SharesOf(down, multipath).Span(0).capacity, 0.875);
-    }
-    EXPECT_DOUBLE_EQ(SharesOf(slow).Span(0).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(down, Multipath("ucmp")).Span(0).capacity, 0.875);
+    EXPECT_DOUBLE_EQ(SharesOf(down, Multipath("spray-adaptive")).Span(0).capacity, 4 * 1.0 / 8);
+    // Others have a quarter of every lane, and nobody knows: 1/15 of all is on the slow lane's
+    // quarter, or a third of that switch's quarter of all.
+    const Scenario shared =
+        Read("[{kind: degradation, target: a--b/spine0--c/spine0, at: 0s, factor: 0.5}, "
+             "{kind: foreign-traffic, target: c--a--b, at: 0s, load: 0.25}]");
+    EXPECT_DOUBLE_EQ(SharesOf(shared).Span(0).capacity, 0.25);
+    EXPECT_DOUBLE_EQ(SharesOf(shared, Multipath("ucmp")).Span(0).capacity, 0.25 * 15 / 8);
+    EXPECT_DOUBLE_EQ(SharesOf(shared, Multipath("spray-adaptive")).Span(0).capacity,
+                     0.25 * 3 * 4 / 8);
+    // An uplink of a leaf is one of its own on the way up. Whoever comes down does not see it.
+    const Scenario uplink = Read("[{kind: degradation, target: c/leaf1--c/spine1, at: 0s, "
+                                 "factor: 0.5}]");
+    EXPECT_DOUBLE_EQ(SharesOf(uplink, Multipath("spray-adaptive")).Of(1, 0).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(uplink, Multipath("ucmp")).Of(1, 0).capacity, 3.5 / 4);
+}
+
+/// In a ring of four with one top switch and a lane, b1 sends to b3 over b2 and over b4. A half of
+/// the rate from b1 to b2 moves a third of that to b2 and two thirds to b4, of 1/2 each. All send
+/// the same to each other: over the span to b2 go what is for b2, 1, and b4 sends to b2, and b1 to
+/// b3, a third each in place of a half, as b2 and b4 have two ways of which one is slow.
+TEST(CutShares, WeightsMoveTrafficToOtherSpans)
+{
+    const std::string study = R"(
+model: llama3-8b
+workload: {sequence: 1024, global_batch: 32}
+cluster:
+  buildings: {count: 4, name: b, gpus: 8, gpu: h100, fabric: {spines: 1, rails: false}}
+  cross: {distance: 10km, capacity: 800Gbps, shape: ring}
+events: [{kind: degradation, target: b1--b2, at: 0s, factor: 0.5}]
+)";
+    const Scenario scenario = ParseStudy(study, "s.yaml").scenario;
+    const CutShares shares = SharesOf(scenario, Multipath("ucmp"));
+    const double passes = 1 + 1.0 / 3 + 1.0 / 3; // 2 without events
+    EXPECT_NEAR(shares.Span(0).capacity, 0.5 * 2 / passes, 1e-3);
+    EXPECT_DOUBLE_EQ(SharesOf(scenario).Span(0).capacity, 0.5);
 }
 
 /// Four buildings with two top switches and two lanes each, joined as `cross` says.
@@ -495,7 +533,8 @@ TEST(CutShares, OtherWaysBetweenSitesAreRefused)
     const std::string both = LinksDown({"b1/spine0--b2/spine0", "b1/spine0--b2/spine0#2"});
     // In a ring of four, b1 sends to b3 over b2 and b4: by three lanes in place of four.
     EXPECT_EQ(RefusalAmong("ring", lane),
-              "events: they take links between b1 and b2, and traffic from b1 to b3 passes several "
+              "s.yaml:7:10 events: they take links between b1 and b2, and traffic from b1 to b3 "
+              "passes several "
               "spans and takes other ways then, which the analytical engine does not follow -> the "
               "packet engine computes with it");
     // In a line there is no other way; but without both lanes top switch 0 of b2 and b3 loses b1's
@@ -534,7 +573,8 @@ TEST(CutShares, RefusesWhatItCannotCompute)
     };
     const std::string later = refusal("[{kind: plane-failure, target: plane 0, at: 1ms}]");
     EXPECT_EQ(later,
-              "events.0: a plane-failure in the middle of a run is more than the analytical engine "
+              "s.yaml:9:10 events.0: a plane-failure in the middle of a run is more than the "
+              "analytical engine "
               "computes with -> the packet engine computes with it");
     EXPECT_NE(refusal("[{kind: plane-failure, target: plane 0, at: 0s, until: 1s}]"), "");
     EXPECT_NE(refusal("[{kind: switch-failure, target: c/leaf0, at: 0s}]"), "");

@@ -253,6 +253,24 @@ TEST(Valiant, WeighsDetoursByTheLesserOfTwoWires)
     EXPECT_EQ(Find(tables[0].entry, 2)->weights, (std::vector<uint32_t>{1, 4}));
 }
 
+/// A NIC of somebody else on leaf 1, and none but that: no way around leads over it, and what it
+/// sends takes none.
+TEST(Valiant, KeepsOffSwitchesForTheSakeOfTheirNics)
+{
+    using Ports = std::vector<uint16_t>;
+    SwitchGraph graph = MeshOf(4);
+    for (NicPlace& nic : graph.nics)
+    {
+        nic.detours = nic.at != 1;
+    }
+    const auto tables = ValiantRouting().Compute(graph, RouteWeights::Equal);
+    EXPECT_EQ(Find(tables[0].entry, 3)->ports, (Ports{3, 4})) << "over 2, and the wire";
+    EXPECT_EQ(Find(tables[0].entry, 1), nullptr);
+    EXPECT_EQ(Find(tables[0], 1)->ports, (Ports{2}));
+    EXPECT_TRUE(tables[1].entry.ranges.empty());
+    EXPECT_EQ(Find(tables[1], 3)->ports, (Ports{4}));
+}
+
 TEST(Valiant, LeavesAClosAsItIs)
 {
     ClusterSpec cluster = MeshCluster();

@@ -15,8 +15,8 @@ namespace scaleacross
 namespace
 {
 
-/// The parts of the links of a span of two lanes, in order.
-std::vector<double>
+/// What is left of the links of a span of two lanes, in order.
+std::vector<LinkParts>
 Parts(const std::string& events)
 {
     const Scenario scenario =
@@ -28,8 +28,8 @@ Parts(const std::string& events)
                    StudyScope::Network)
             .scenario;
     const FabricGraph graph = BuildFabricGraph(scenario.cluster);
-    const std::vector<double> all = PartsLeft(scenario.cluster, scenario.events, graph, "flow");
-    std::vector<double> parts;
+    const std::vector<LinkParts> all = PartsLeft(scenario.cluster, scenario.events, graph, "flow");
+    std::vector<LinkParts> parts;
     for (size_t l = 0; l < graph.links.size(); l++)
     {
         if (graph.links[l].kind == LinkKind::Cross)
@@ -38,10 +38,19 @@ Parts(const std::string& events)
         }
         else
         {
-            EXPECT_EQ(all[l], 1);
+            EXPECT_EQ(all[l].left, 1);
+            EXPECT_EQ(all[l].others, 0);
         }
     }
     return parts;
+}
+
+testing::Matcher<LinkParts>
+Are(double left, double others)
+{
+    return testing::AllOf(testing::Field("left", &LinkParts::left, left),
+                          testing::Field("others", &LinkParts::others, others),
+                          testing::Property("Free", &LinkParts::Free, left - others));
 }
 
 std::string
@@ -52,22 +61,22 @@ Traffic(const std::string& load)
 
 } // namespace
 
+using testing::Each;
 using testing::ElementsAre;
-using testing::EndsWith;
 using testing::HasSubstr;
 
 TEST(PartsLeft, FactorsMultiplyAndLoadsAddUp)
 {
     const std::string slow = "{kind: degradation, target: b1--b2, at: 0s, factor: 0.5}";
-    EXPECT_THAT(Parts("[]"), ElementsAre(1, 1));
-    EXPECT_THAT(Parts("[" + slow + ", " + slow + "]"), ElementsAre(0.25, 0.25));
+    EXPECT_THAT(Parts("[]"), Each(Are(1, 0)));
+    EXPECT_THAT(Parts("[" + slow + ", " + slow + "]"), Each(Are(0.25, 0)));
     EXPECT_THAT(Parts("[" + Traffic("0.25") + ", " + slow + ", " + Traffic("0.125") + "]"),
-                ElementsAre(0.125, 0.125));
-    EXPECT_THAT(Parts("[" + Traffic("0.75") + "]"), ElementsAre(0.25, 0.25));
+                Each(Are(0.5, 0.375)));
+    EXPECT_THAT(Parts("[" + Traffic("0.75") + "]"), Each(Are(1, 0.75)));
     // What is down has nothing that others could take.
     EXPECT_THAT(
         Parts("[" + Traffic("0.75") + ", {kind: link-failure, target: b1--b2, lanes: 1, at: 0s}]"),
-        ElementsAre(0, 0.25));
+        ElementsAre(Are(0, 0), Are(1, 0.75)));
 }
 
 TEST(PartsLeft, OthersMayNotTakeAll)
@@ -83,7 +92,10 @@ TEST(PartsLeft, OthersMayNotTakeAll)
         }
         catch (const ConfigError& error)
         {
-            EXPECT_THAT(error.Where(), EndsWith(" events"));
+            // The last one by which others load it, with its place.
+            EXPECT_EQ(error.Where(),
+                      events.find("0.75") == std::string::npos ? "s.yaml:4:64 events.0.load"
+                                                               : "s.yaml:4:124 events.1.load");
             EXPECT_THAT(error.Problem(), HasSubstr("leaves nothing of the link b1/"));
         }
     }

@@ -292,6 +292,21 @@ TEST(SwitchRoutes, WorkedCaseOfWeights)
     EXPECT_TRUE(tables[1].groups.at(0).weights.empty()) << "two equal wires";
 }
 
+/// By the wires' own rates: 0 sees two of 400 Gb/s, whatever is behind them, and 1 two wires to 3.
+TEST(SwitchRoutes, WeighsByItsOwnWires)
+{
+    Fabric fabric(4);
+    fabric.Wire(0, 1, 400);
+    fabric.Wire(0, 2, 400);
+    fabric.Wire(1, 3, 400);
+    fabric.Wire(1, 3, 200);
+    fabric.Wire(2, 3, 100);
+    fabric.Nic(3, 0);
+    const auto tables = ComputeRoutes(fabric.graph, RouteWeights::Links);
+    EXPECT_TRUE(tables[0].groups.at(0).weights.empty());
+    EXPECT_EQ(tables[1].groups.at(0).weights, (std::vector<uint32_t>{2, 1}));
+}
+
 /// A zone's leaves in the shuffled order in which somebody may have created them.
 struct Clos
 {

@@ -676,19 +676,6 @@ TEST(Lowering, RingsGoThroughOneBuildingAfterTheOther)
     EXPECT_EQ(crossings, 2U); // there and back
 }
 
-// HSDP's gradients: launched twice, and streaming if one of them does.
-TEST(Lowering, JoinedCollectivesAreLaunchedTwice)
-{
-    Collective first;
-    first.launch = Duration::Microseconds(3);
-    Collective second;
-    second.launch = Duration::Microseconds(4);
-    second.streams = true;
-    const Collective both = Joined(first, second);
-    EXPECT_EQ(both.launch, Duration::Microseconds(7));
-    EXPECT_TRUE(both.streams);
-}
-
 TEST(Lowering, OneMemberHasNothingToSend)
 {
     const auto layout = Layout();

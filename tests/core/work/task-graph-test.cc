@@ -60,6 +60,48 @@ Varied(const GpuSpec& gpu, const Field<GpuSpec>& field)
 
 } // namespace
 
+// HSDP reduces with two calls of the library, which cut each its own buffer: of S bytes over n
+// shards the second has S / n, and so an n-th of the chunks of the first. They follow each other,
+// so that the second is posted right behind the first and both are awaited at once.
+TEST(TaskGraph, ReductionsOfReplicasHaveTheirOwnChunks)
+{
+    ParallelPlan plan = PlanOf(1, 1, 1, 2, 16);
+    plan.crossing = Crossing::Data;
+    plan.sharding = "hsdp";
+    auto scenario = TwoBuildings(SmallModel(), plan, 8);
+    scenario.network.collectiveChunk = Bytes(64 << 10);
+    const TaskGraph graph = Build(scenario);
+    uint32_t pairs = 0;
+    for (const Program& body : graph.bodies)
+    {
+        for (size_t i = 0; i + 1 < body.ops.size(); i++)
+        {
+            const Op& first = body.ops[i];
+            const Op& second = body.ops[i + 1];
+            if (first.kind != OpKind::Collective || second.kind != OpKind::Collective ||
+                first.stream != Stream::Reduce || second.stream != Stream::Reduce ||
+                first.handle != second.handle)
+            {
+                continue;
+            }
+            const Collective& scatter = graph.collectives[first.index];
+            const Collective& reduce = graph.collectives[second.index];
+            const uint32_t shards = scatter.call.group.Size();
+            EXPECT_EQ(scatter.name, "reduce_scatter");
+            EXPECT_EQ(reduce.name, "all_reduce");
+            EXPECT_EQ(shards * reduce.call.group.Size(), 16U);
+            EXPECT_EQ(reduce.call.bytes.Count(),
+                      (scatter.call.bytes.Count() + shards - 1) / shards);
+            for (const Collective* one : {&scatter, &reduce})
+            {
+                EXPECT_EQ(one->chunks, (one->call.bytes.Count() + (64 << 10) - 1) / (64 << 10));
+            }
+            pairs++;
+        }
+    }
+    EXPECT_GT(pairs, 0U);
+}
+
 TEST(TaskGraph, EveryPlanRunsToItsEnd)
 {
     const ParallelPlan shapes[] = {PlanOf(2, 2, 2, 2, 4),

@@ -10,6 +10,7 @@
 #include "core/io/chakra/chakra-writer.h"
 #include "core/io/chakra/read-traces.h"
 #include "core/io/read-study.h"
+#include "core/pipeline/pipeline-schedule.h"
 #include "core/work/graph/trace-graph.h"
 #include "helper/engine/packet-engine.h"
 
@@ -17,7 +18,9 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <optional>
 #include <ostream>
+#include <random>
 #include <string>
 #include <utility>
 #include <variant>
@@ -190,6 +193,17 @@ Replay(const Scenario& scenario,
     return replay;
 }
 
+Bytes
+BytesOf(const RunReport& report)
+{
+    Bytes all;
+    for (const ClassReport& comm : report.classes)
+    {
+        all += comm.bytes;
+    }
+    return all;
+}
+
 RunReport
 ReportOf(const Engine& engine, const Scenario& scenario)
 {
@@ -296,8 +310,8 @@ TEST_P(ChakraRoundTrip, WithoutOurAttributesAsManyBytesAreSent)
             crossAgain += again.classes[k].crossBytes;
         }
         EXPECT_EQ(allAgain, all);
-        // A reduction and the sum over replicas behind it are two collectives then, each cut in
-        // chunks of its own; where parts are no whole bytes, others are longer by one.
+        // A plan has its norm of gradients by halving and doubling, whatever the network says: some
+        // of the few bytes of that cross in another building.
         EXPECT_NEAR(static_cast<double>(crossAgain.Count()),
                     static_cast<double>(cross.Count()),
                     1e-5 * static_cast<double>(cross.Count()));
@@ -319,6 +333,102 @@ TEST_P(ChakraRoundTrip, WithoutOurAttributesAnIterationTakesAsLong)
         ReportOf(AnalyticalEngine(), replay).iterationTime.S() / EndOfOneIteration(scenario).S();
     EXPECT_GE(ratio, scenario.Job().model.IsMoe() ? 0.998 : 0.999);
     EXPECT_LE(ratio, scenario.Job().plan.cp == 1 ? 1.001 : 1.15);
+}
+
+/// What a plan and the network may say of collectives and passes, drawn from their registries;
+/// none: such a plan cannot run.
+std::optional<Scenario>
+Draw(std::mt19937& random)
+{
+    const auto one = [&random](const auto& rows) {
+        return rows[std::uniform_int_distribution<size_t>(0, rows.size() - 1)(random)];
+    };
+    const auto coin = [&random] { return random() % 2 == 0; };
+    Scenario scenario = WithSmallModel(AtSixtyFour("small-two-buildings/study.yaml"));
+    ParallelPlan& plan = scenario.Job().plan;
+    plan.tp = one(std::vector<uint32_t>{1, 2, 8});
+    plan.cp = one(std::vector<uint32_t>{1, 1, 2});
+    plan.pp = one(std::vector<uint32_t>{1, 2, 4});
+    plan.dp = kGpus / (plan.tp * plan.cp * plan.pp);
+    plan.schedule = *one(Schedule::Rows());
+    plan.chunks = std::clamp(coin() ? 2U : 1U,
+                             plan.schedule->Facts().chunks.least,
+                             plan.schedule->Facts().chunks.most);
+    plan.reduce = coin() ? std::optional<Reduction>() : Reduction(*one(Reduction::Rows()));
+    plan.sharding = *one(Sharding::Rows());
+    plan.reshard = coin();
+    scenario.network.collective = *one(CollectiveAlgorithm::Rows());
+    scenario.network.collectiveChunk = coin() ? Bytes() : Bytes(64 << 10);
+    scenario.network.channels = coin() ? 1 : 4;
+    scenario.Job().model.layers = 8;
+    scenario.Job().workload.globalBatch = plan.dp * plan.microbatch * 2 * plan.pp;
+    if (scenario.FindConflict() || !std::holds_alternative<PreparedRun>(PrepareRun(scenario)))
+    {
+        return std::nullopt;
+    }
+    return scenario;
+}
+
+/// Of any such plan the traces are the same work, and without our attributes they move the same
+/// bytes in the time of one iteration. Context parallelism by rings is left to the test above.
+TEST(ChakraDraws, AreTheSameWorkWhateverThePlanSays)
+{
+    std::mt19937 random(20261128);
+    for (uint32_t drawn = 0; drawn < 60;)
+    {
+        const auto scenario = Draw(random);
+        if (!scenario)
+        {
+            continue;
+        }
+        SCOPED_TRACE(Label({scenario->Job().plan, scenario->network}));
+        drawn++;
+        const TemporaryFolder folder;
+        const auto texts = TracesOf(*scenario);
+        const Scenario own = Replay(*scenario, texts, folder);
+        EXPECT_TRUE(TracesOf(own) == texts);
+        ExpectSameResult(AnalyticalEngine(), *scenario, own);
+        const Scenario lowered = Replay(*scenario, texts, folder, true);
+        const RunReport whole = ReportOf(AnalyticalEngine(), *scenario);
+        const RunReport again = ReportOf(AnalyticalEngine(), lowered);
+        EXPECT_EQ(BytesOf(again), BytesOf(whole));
+        EXPECT_NEAR(again.iterationTime.S() / EndOfOneIteration(*scenario).S(), 1, 0.002);
+        // What a rank does at any time is computing, bubble or exposed.
+        EXPECT_NEAR((again.computeTime + again.bubble + again.exposedComm).S(),
+                    again.iterationTime.S(),
+                    1e-9 * again.iterationTime.S());
+    }
+}
+
+/// Two plans of the same collectives, of which one computes slower: files of a whole class of ranks
+/// of one among the other's are noticed.
+TEST(ChakraDraws, TracesOfTwoPlansAreNotMixed)
+{
+    const Scenario fast = WithSmallModel(AtSixtyFour("small-two-buildings/study.yaml"));
+    Scenario slow = fast;
+    for (BuildingSpec& building : slow.cluster.buildings)
+    {
+        building.gpu.gemmEfficiency /= 2;
+    }
+    std::vector<std::string> texts = TracesOf(fast);
+    const std::vector<std::string> others = TracesOf(slow);
+    const auto graph = std::get<PreparedRun>(PrepareRun(fast)).graph;
+    ASSERT_GT(graph.classes.size(), 1U);
+    for (Rank rank = 0; rank < graph.ranks; rank++)
+    {
+        texts[rank] = graph.ClassOf(rank) == 1 ? others[rank] : texts[rank];
+    }
+    const TemporaryFolder folder;
+    try
+    {
+        Replay(fast, texts, folder);
+        FAIL() << "nothing is refused";
+    }
+    catch (const ConfigError& error)
+    {
+        EXPECT_NE(std::string(error.what()).find("it is of another plan than"), std::string::npos)
+            << error.what();
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Examples,

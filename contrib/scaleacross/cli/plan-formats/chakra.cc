@@ -7,6 +7,7 @@
 #include "core/io/chakra/chakra-files.h"
 #include "core/io/chakra/chakra-writer.h"
 
+#include <filesystem>
 #include <fmt/core.h>
 #include <variant>
 
@@ -19,12 +20,30 @@ namespace
 std::string
 WriteTraces(const Study& study, const std::string& files)
 {
+    if (files == "-")
+    {
+        throw ConfigError("-o",
+                          "traces are several files, and - is one",
+                          "what their names begin with, such as step",
+                          "");
+    }
     const auto prepared = PrepareRun(study.scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
     {
         throw RunError(no->reason, no->detail);
     }
     const auto& run = std::get<PreparedRun>(prepared);
+    std::error_code ignored;
+    if (const std::string more = ChakraFile(files, run.graph.ranks);
+        std::filesystem::exists(more, ignored))
+    {
+        throw ConfigError(more,
+                          "it is of more ranks than the plan has, " +
+                              std::to_string(run.graph.ranks) +
+                              ", and would be read with its traces",
+                          "traces of one plan at a prefix",
+                          "remove those that are there, or choose another prefix by -o");
+    }
     const ChakraWriter writer(run);
     // Before the first is replaced: a study may replay traces of this name.
     for (Rank rank = 0; rank < run.graph.ranks; rank++)

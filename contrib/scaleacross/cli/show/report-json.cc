@@ -2,6 +2,7 @@
 
 #include "cli/show/report-json.h"
 
+#include "core/engine/model-figures.h"
 #include "core/explore/link-kind.h"
 
 #include <nlohmann/json.hpp>
@@ -39,7 +40,8 @@ FiguresOf(const Owner& owner)
     return json;
 }
 
-/// Reads what AddFigures() has written. Throws Json::exception for what is not there.
+/// Reads what AddFigures() has written; what is not known (null) is zero. Throws Json::exception
+/// for what is not there.
 template <class Owner>
 void
 ReadFigures(const Json& json, Owner& owner)
@@ -49,7 +51,8 @@ ReadFigures(const Json& json, Owner& owner)
         figure.set(owner,
                    std::visit(
                        [&](auto zero) {
-                           return FigureValue(json.at(figure.key).template get<decltype(zero)>());
+                           const Json& value = json.at(figure.key);
+                           return FigureValue(value.is_null() ? zero : value.get<decltype(zero)>());
                        },
                        figure.zero));
     }
@@ -149,6 +152,10 @@ ToJson(const RunReport& report)
         {
             json[key] = nullptr;
         }
+    }
+    for (const char* key : kModelFigures)
+    {
+        json[key] = HasModel(report) ? json[key] : Json(nullptr);
     }
     for (Json& part : json["classes"])
     {

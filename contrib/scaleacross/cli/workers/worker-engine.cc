@@ -57,9 +57,30 @@ ReasonOfEnd(const WorkerEnd& end)
     return end.err.find("bad_alloc") == std::string::npos ? "crash" : "memory";
 }
 
+/// A reason of a worker, which is given events without their places, with the place of the one that
+/// it is about.
+std::string
+Placed(const std::string& reason, const std::vector<EventSpec>& events)
+{
+    const std::string all = "events";
+    if (events.empty() || reason.rfind(all, 0) != 0)
+    {
+        return reason;
+    }
+    for (size_t i = 0; i < events.size(); i++)
+    {
+        const std::string one = all + "." + std::to_string(i);
+        if (reason.rfind(one + ":", 0) == 0 || reason.rfind(one + ".", 0) == 0)
+        {
+            return PlaceOf(events, i) + reason.substr(one.size());
+        }
+    }
+    return reason.rfind(all + ":", 0) == 0 ? PlaceOf(events) + reason.substr(all.size()) : reason;
+}
+
 /// The plan that a worker printed as infeasible or failed, as what Run() gives or throws.
 RunResult
-ResultOf(const WorkerEnd& end)
+ResultOf(const WorkerEnd& end, const std::vector<EventSpec>& events)
 {
     const Json json = Json::parse(end.out, nullptr, false);
     if (!json.is_discarded() && json.contains("infeasible"))
@@ -74,7 +95,7 @@ ResultOf(const WorkerEnd& end)
     }
     if (json.is_discarded() && end.code == static_cast<int>(Exit::BadInput))
     {
-        return Infeasible{kUnsupported, ReasonOf(end.err)};
+        return Infeasible{kUnsupported, Placed(ReasonOf(end.err), events)};
     }
     if (json.is_discarded() || end.code != static_cast<int>(Exit::Done))
     {
@@ -187,7 +208,7 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
     case WorkerEnd::How::Exited:
         break;
     }
-    return ResultOf(end);
+    return ResultOf(end, scenario.events);
 }
 
 std::unique_ptr<Engine>

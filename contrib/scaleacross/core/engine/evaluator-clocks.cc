@@ -34,7 +34,31 @@ Evaluator::Run(RunReport& report)
         m_touched.clear();
     }
     CheckTimeLimit();
+    if (m_graph.once)
+    {
+        EndTogether();
+    }
     Fill(report);
+}
+
+void
+Evaluator::EndTogether()
+{
+    for (uint32_t c = 0; c < m_classes.size(); c++)
+    {
+        ClassState& state = m_classes[c];
+        if (m_graph.classes[c].program.ops.empty())
+        {
+            continue;
+        }
+        const Duration idle = m_now - state.end;
+        state.atEnd.bubble += idle;
+        if (!m_records.empty())
+        {
+            m_records[c].Spend(Occupation::Bubble, CommClass::Pipeline, state.end, m_now);
+        }
+        state.end = m_now;
+    }
 }
 
 void

@@ -55,6 +55,8 @@ class Evaluator
     bool BeginRun(uint32_t c, const Op& op);
     void EndRun(uint32_t c);
     void Mark(uint32_t c);
+    /// Of a graph that is run once the end is that of the slowest class, for which others are idle.
+    void EndTogether();
     bool MayJump(uint32_t c, uint32_t body) const;
 
     // Messages

@@ -43,7 +43,7 @@ MeasuredRanks::Begins(Rank rank, uint32_t iteration, Duration now, const RankTim
     Mark mark = Mark::Nothing;
     if (iteration == m_options.warmup)
     {
-        m_begin[rank] = {now.Ps(), times};
+        m_begin[rank] = {now.Ps(), times, Duration()};
         if (m_first == kNobody)
         {
             m_first = rank;
@@ -52,11 +52,32 @@ MeasuredRanks::Begins(Rank rank, uint32_t iteration, Duration now, const RankTim
     }
     if (iteration == m_options.warmup + m_options.iterations)
     {
-        m_end[rank] = {now.Ps(), times};
+        m_end[rank] = {now.Ps(), times, Duration()};
         mark = m_first == rank ? Mark::End : mark;
         m_unfinished--;
+        if (AreDone() && m_graph.once)
+        {
+            EndTogether();
+        }
     }
     return mark;
+}
+
+void
+MeasuredRanks::EndTogether()
+{
+    int64_t last = 0;
+    for (Rank rank = 0; rank < m_graph.ranks; rank++)
+    {
+        last = m_counts[rank] > 0 ? std::max(last, m_end[rank].ps) : last;
+    }
+    for (Rank rank = 0; rank < m_graph.ranks; rank++)
+    {
+        Snapshot& end = m_end[rank];
+        end.idle = m_counts[rank] > 0 ? Duration::Picoseconds(last - end.ps) : Duration();
+        end.times.bubble += end.idle;
+        end.ps += end.idle.Ps();
+    }
 }
 
 void
@@ -156,13 +177,16 @@ MeasuredRanks::FillTimeline(RunReport& report,
     Timeline timeline;
     for (const Rank rank : ranks)
     {
+        const Duration end = Duration::Picoseconds(m_end[rank].ps);
+        RankRecord record = records(rank);
+        record.Spend(Occupation::Bubble, CommClass::Pipeline, end - m_end[rank].idle, end);
         timeline.Add({rank,
                       m_graph.classes[m_graph.ClassOf(rank)].stage,
                       m_options.timeline == Timelines::OfAll ? m_counts[rank] : 1,
                       Duration::Picoseconds(m_begin[rank].ps),
-                      Duration::Picoseconds(m_end[rank].ps),
+                      end,
                       {}},
-                     records(rank),
+                     record,
                      m_options.warmup,
                      m_options.iterations);
     }

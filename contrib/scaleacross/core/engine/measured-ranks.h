@@ -21,7 +21,8 @@ namespace scaleacross
  * what of that time went where.
  *
  * A rank's time is from the beginning of its first forward after the warm-up to the same point
- * `iterations` later; the report has that of the slowest rank, and means over all of the parts.
+ * `iterations` later, or in a graph that is run once to the end of the last; the report has that of
+ * the slowest rank, and means over all of the parts.
  */
 class MeasuredRanks
 {
@@ -68,9 +69,13 @@ class MeasuredRanks
     {
         int64_t ps{0};
         RankTimes times;
+        Duration idle; //!< at the end, after the rank's own
     };
 
     static constexpr Rank kNobody = UINT32_MAX;
+
+    /// Of a graph that is run once the end is that of the slowest rank, for which others are idle.
+    void EndTogether();
 
     void CheckParts(Rank rank) const;
     void FillTimes(RunReport& report) const;

@@ -211,14 +211,21 @@ ReadEvent(const YamlNode& node, const std::string& path)
     return event;
 }
 
+/// With their places in a study that a user has written.
 std::vector<EventSpec>
-ReadEvents(const YamlNode& node)
+ReadEvents(const YamlNode& node, StudyScope scope)
 {
     std::vector<EventSpec> events;
     const auto list = ListOf(node, "events");
     for (size_t i = 0; i < list.size(); i++)
     {
-        events.push_back(ReadEvent(*list[i], "events." + std::to_string(i)));
+        const std::string path = "events." + std::to_string(i);
+        events.push_back(ReadEvent(*list[i], path));
+        const std::string at = list[i]->Place();
+        if (scope != StudyScope::Scenario && !at.empty())
+        {
+            events.back().place = at + " " + path;
+        }
     }
     return events;
 }
@@ -356,11 +363,16 @@ NodeAt(const YamlNode& root, const std::string& path)
     return *at;
 }
 
-/// An error of Validate(), which knows key paths only, with the place in the file.
+/// An error of Validate(), which knows key paths only, or of events where these are, with the place
+/// in the file.
 ConfigError
 Located(const ConfigError& error, const YamlNode& root)
 {
     std::string path = error.Where();
+    if (const size_t events = path.rfind(" events"); events != std::string::npos)
+    {
+        path.erase(0, events + 1);
+    }
     const std::string first = path.substr(0, path.find('.'));
     const bool ofJob = first == "model" || first == "workload" || first == "plan";
     if (ofJob && root.Find("jobs") != nullptr)
@@ -567,7 +579,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     }
     if (const YamlNode* node = map.Find("events"); node != nullptr)
     {
-        scenario.events = ReadEvents(*node);
+        scenario.events = ReadEvents(*node, scope);
     }
     if (const YamlNode* node = map.Find("baselines"); node != nullptr && chooses)
     {

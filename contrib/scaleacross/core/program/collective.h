@@ -4,6 +4,7 @@
 #define SCALEACROSS_COLLECTIVE_H
 
 #include "core/base/units.h"
+#include "core/program/collective-op.h"
 #include "core/program/rank-group.h"
 
 #include <algorithm>
@@ -277,14 +278,20 @@ uint32_t StepCount(const Phase& phase);
 /// Bytes of part `index` of `n` of a buffer S: [S index / n, S (index+1) / n).
 Bytes PartOf(Bytes buffer, uint32_t index, uint32_t n);
 
+/// One call of a communication library: what each group of a family does, and not how.
+struct CollectiveCall
+{
+    CollectiveOp op{CollectiveOp::AllReduce};
+    RankGroup group;
+    Bytes bytes; //!< S as CollectiveSpec::bytes, without what a library's protocol adds to it
+};
+
 /// A collective as the phases that realise it, one after the other.
 struct Collective
 {
     CommClass comm{CommClass::Data};
-    /// "reduce_scatter", "all_gather", "all_reduce", "all_to_all", "sendrecv", or
-    /// "reduce_scatter+all_reduce" (HSDP's gradients: inside the shard group, then across its
-    /// replicas).
-    std::string name;
+    CollectiveCall call; //!< what the phases do
+    std::string name;    //!< "reduce_scatter", "all_gather", "all_reduce", "all_to_all", "sendrecv"
     std::string algorithm; //!< in the words of network.collective and network.all_to_all
     std::vector<Phase> phases;
     /// Equal parts of the buffer, each of which goes through all phases by itself. Part j enters a

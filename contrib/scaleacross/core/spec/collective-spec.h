@@ -5,6 +5,7 @@
 
 #include "core/base/field.h"
 #include "core/base/units.h"
+#include "core/program/collective-op.h"
 
 #include <cstdint>
 #include <string>
@@ -12,17 +13,6 @@
 
 namespace scaleacross
 {
-
-enum class CollectiveOp : uint8_t
-{
-    AllReduce,
-    AllGather,
-    ReduceScatter,
-    AllToAll,
-    SendReceive, //!< every member sends its buffer to the next one
-    Dispatch,    //!< tokens to their experts, which are spread over the members
-    Combine      //!< what the experts made of them back, added up
-};
 
 /// Which ranks do a collective with each other; all groups of a family are of the same size.
 enum class CollectiveGroup : uint8_t

@@ -14,29 +14,22 @@ template <>
 const std::vector<const EventFacts*>&
 EventKind::Rows()
 {
+    using T = TargetKind;
+    const std::set<T> links = {T::Link, T::Span, T::Lanes};
+    const std::set<T> any = {T::Link, T::Span, T::Lanes, T::Switch, T::Plane};
     static const auto rows = PointersTo<EventFacts>(
-        {{{"link-failure", "a link is down, or links of a span", true}, EventChange::Fails, true},
+        {{{"link-failure", "a link is down, or links of a span", true}, EventChange::Fails, links},
          {{"switch-failure", "all links of a switch are down, and what it holds is lost"},
           EventChange::Fails,
-          false,
-          true},
+          {T::Switch}},
          {{"plane-failure", "the same of one plane's switch at every site"},
           EventChange::Fails,
-          false,
-          false,
-          true},
-         {{"degradation", "links have a part of their rate"}, EventChange::Slows, true, true, true},
-         {{"flap", "links go down and come back, again and again"},
-          EventChange::Flaps,
-          true,
-          true,
-          true},
+          {T::Plane}},
+         {{"degradation", "links have a part of their rate"}, EventChange::Slows, any},
+         {{"flap", "links go down and come back, again and again"}, EventChange::Flaps, any},
          {{"foreign-traffic", "packets of others pass a span, both ways"},
           EventChange::Shares,
-          false,
-          false,
-          false,
-          true}});
+          {T::Span}}});
     return rows;
 }
 
@@ -49,7 +42,7 @@ EventSpec::Fields()
     using E = EventSpec;
     const auto ofFlap = [](const E& event) { return event.kind->change == EventChange::Flaps; };
     const auto notOfFlap = [ofFlap](const E& event) { return !ofFlap(event); };
-    const auto links = [](const E& event) { return event.kind->links; };
+    const auto lanes = [](const E& event) { return event.kind->MayHit(TargetKind::Lanes); };
     const auto shares = [](const E& event) { return event.kind->change == EventChange::Shares; };
     const auto slows = [](const E& event) { return event.kind->change == EventChange::Slows; };
     const Duration latest = kLatestEvent;
@@ -58,7 +51,7 @@ EventSpec::Fields()
         Row::Text("target", "a link, a span, a switch or a plane that it happens to", &E::target)
             .Required("target: plane 0"),
         Row::Whole("lanes", 0, kMostLanesHit, "of a span: links that are hit; 0: all", &E::lanes)
-            .Where(links),
+            .Where(lanes),
         Row::Amount("at", Duration(), latest, "when it begins", &E::at).Required("at: 1ms"),
         Row::Amount("until", Duration(), latest, "when it ends; left out: never", &E::until)
             .Where(notOfFlap),
@@ -83,6 +76,19 @@ bool
 operator==(const EventSpec& a, const EventSpec& b)
 {
     return EqualFields(EventSpec::Fields(), a, b);
+}
+
+std::string
+PlaceOf(const std::vector<EventSpec>& events, size_t i)
+{
+    return events[i].place.empty() ? "events." + std::to_string(i) : events[i].place;
+}
+
+std::string
+PlaceOf(const std::vector<EventSpec>& events)
+{
+    const std::string first = events.empty() ? "" : events.front().place;
+    return first.empty() ? "events" : first.substr(0, first.rfind('.'));
 }
 
 bool

@@ -8,6 +8,7 @@
 #include "core/base/word.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,14 +24,26 @@ enum class EventChange : uint8_t
     Shares //!< its links carry others' packets too
 };
 
+/// What a target's name may be one of.
+enum class TargetKind : uint8_t
+{
+    Link,   //!< between two switches, or of a NIC
+    Span,   //!< all links of one
+    Lanes,  //!< some links of a span
+    Switch, //!< all of its links
+    Plane   //!< number i of the switches at which spans begin, at every site: all of their links
+};
+
 /// What is known of a kind of event.
 struct EventFacts : WordFacts
 {
     EventChange change;
-    bool links{false};    //!< it may hit a link, or links of a span
-    bool switches{false}; //!< it may hit a switch, and so all of its links
-    bool planes{false};   //!< it may hit one plane's switch at every site
-    bool spans{false};    //!< it hits a span as a whole
+    std::set<TargetKind> targets; //!< what it may happen to
+
+    bool MayHit(TargetKind target) const
+    {
+        return targets.count(target) > 0;
+    }
 
     /// What a switch holds is lost with it; else it is its links that are hit.
     bool LosesWhatSwitchesHold() const
@@ -74,6 +87,9 @@ struct EventSpec
     Duration down;      //!< flap: time down in each period
     Duration period;    //!< flap: from one failure to the next
     uint32_t count{1};  //!< flap: failures
+    /// Where it was read, for messages: "study.yaml:12:5 events.0", or nothing. No part of the
+    /// value: events that differ in nothing else are equal.
+    std::string place;
 
     /// It holds from time zero for as long as anything runs.
     bool IsConstant() const;
@@ -87,6 +103,12 @@ struct EventSpec
 };
 
 bool operator==(const EventSpec& a, const EventSpec& b);
+
+/// What messages call number i of events: by its place, else "events.<i>". Domain: there is one.
+std::string PlaceOf(const std::vector<EventSpec>& events, size_t i);
+
+/// What messages call all of them together: the place of the first one's list, else "events".
+std::string PlaceOf(const std::vector<EventSpec>& events);
 
 } // namespace scaleacross
 

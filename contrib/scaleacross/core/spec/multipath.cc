@@ -39,7 +39,6 @@ Facts()
     MultipathFacts ucmp =
         Path("ucmp", "that hash, weighted by the capacity of the ways", "ns3::WeightedSelector");
     ucmp.weightedRoutes = true;
-    ucmp.followsCapacity = true;
 
     MultipathFacts flowlet = Path("flowlet",
                                   "a queue pair may move to another path after a pause",

@@ -42,12 +42,19 @@ struct MultipathFacts : WordFacts
     std::optional<Marking> marking{}; //!< what the choice goes by, where it goes by marks
     /// Attribute of the selector that follows from the stage of each switch.
     const char* stageAttribute{nullptr};
-    bool weightedRoutes{false};  //!< routes have weights by capacity
-    bool followsCapacity{false}; //!< links are used for what they carry, else equally
+    bool weightedRoutes{false}; //!< routes have weights by capacity
+    /// Switches use their own links for what they carry, whatever is behind these; else equally.
+    bool followsCapacity{false};
 
     bool IsSprayed() const
     {
         return order == PacketOrder::Sprayed;
+    }
+
+    /// Links that are not alike have unequal parts.
+    bool TellsLinksApart() const
+    {
+        return weightedRoutes || followsCapacity;
     }
 
     bool MayReorder() const

@@ -124,12 +124,24 @@ Scenario::FindConflict() const
     const bool others = std::any_of(events.begin(), events.end(), [](const EventSpec& event) {
         return event.kind->change == EventChange::Shares;
     });
-    if (others && !network.classes.AreOne())
+    const uint32_t largest = kTrafficClasses - 1;
+    if (others && !network.classes.AreOne() && (network.classes.Used() >> largest & 1U) != 0)
     {
         return ConfigError("network.classes",
-                           "which of several classes foreign traffic has, nobody says",
-                           "one class with foreign-traffic among the events",
-                           "leave classes out, or the event");
+                           "class " + std::to_string(largest) +
+                               " is in use, and foreign traffic, which comes before all of the "
+                               "job, has the priority above the largest class: there is none left",
+                           "classes 0 to " + std::to_string(largest - 1) +
+                               " with foreign-traffic among the events",
+                           "number the classes from 0, or leave out the event");
+    }
+    const std::string priority = "ns3::RdmaNic::ForeignPriority";
+    if (others && network.ns3Attributes.count(priority) > 0)
+    {
+        return ConfigError("network.ns3." + priority,
+                           "foreign-traffic among the events decides it: the one above the job's",
+                           "left out beside it",
+                           "leave it out, or the event");
     }
     for (const BuildingSpec& building : cluster.buildings)
     {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/base/text.h"
+#include "core/engine/model-figures.h"
 #include "core/store/run-store.h"
 #include "core/store/schema.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <variant>
 
@@ -52,14 +54,18 @@ class Row
     }
 
     /// The figures of a report, or a part of one. Those that the row does not know, because the
-    /// release that wrote it had none, stay as they are.
+    /// release that wrote it had none or nothing was trained, stay as they are.
     template <class Owner>
     void Figures(const char* table, Owner& owner) const
     {
         for (const auto& figure : Owner::Figures())
         {
             const char* column = figure.key.c_str();
-            if (m_statement.getColumn(column).isNull() && IsAddedColumn(table, figure.key))
+            const bool mayBeUnknown =
+                IsAddedColumn(table, figure.key) ||
+                std::find(kModelFigures.begin(), kModelFigures.end(), figure.key) !=
+                    kModelFigures.end();
+            if (m_statement.getColumn(column).isNull() && mayBeUnknown)
             {
                 continue;
             }

@@ -3,6 +3,7 @@
 #include "core/store/run-store.h"
 
 #include "core/base/version.h"
+#include "core/engine/model-figures.h"
 #include "core/store/schema.h"
 
 #include <limits>
@@ -412,6 +413,13 @@ RunStore::Put(const Plan& plan, const Evaluation& evaluation, bool requested)
     {
         put.bind(":status", "ok");
         BindFigures(put, *report);
+        for (const char* key : kModelFigures)
+        {
+            if (!HasModel(*report))
+            {
+                put.bind(std::string(":") + key); // null
+            }
+        }
         BindFigures(put, report->network);
     }
     else if (const auto* infeasible = std::get_if<Infeasible>(&evaluation))

@@ -9,6 +9,7 @@
 #include "core/topology/graph-names.h"
 #include "core/topology/parts-left.h"
 #include "core/topology/site-route.h"
+#include "core/topology/uneven-cuts.h"
 
 #include <algorithm>
 #include <limits>
@@ -30,7 +31,7 @@ CheckNoNics(const ClusterSpec& cluster,
 {
     for (size_t i = 0; i < events.size(); i++)
     {
-        const std::string where = "events." + std::to_string(i);
+        const std::string where = PlaceOf(events, i);
         for (const uint32_t l : TargetOf(cluster, graph, events[i], where).links)
         {
             if (events[i].IsConstant() && graph.links[l].kind == LinkKind::Nic)
@@ -61,48 +62,27 @@ struct Fan
     double slowest{1};
 };
 
-/// Most switches are alike.
-void
-AddLimit(CutShare& share, const std::vector<LinksLeft>& limit)
-{
-    const auto isSame = [&limit](const std::vector<LinksLeft>& other) {
-        return std::equal(limit.begin(),
-                          limit.end(),
-                          other.begin(),
-                          other.end(),
-                          [](const LinksLeft& a, const LinksLeft& b) {
-                              return a.part == b.part && a.weight == b.weight;
-                          });
-    };
-    if (std::none_of(share.limits.begin(), share.limits.end(), isSame))
-    {
-        share.limits.push_back(limit);
-    }
-}
-
 class Cut
 {
   public:
     void Add(uint32_t fan, double part)
     {
         m_all++;
-        m_sum += part;
         if (part > 0)
         {
             m_left++;
-            m_parts[part]++;
             Fan& links = m_fans[fan];
             links.left++;
             links.slowest = std::min(links.slowest, part);
         }
     }
 
-    /// `name`: what would be cut off.
-    CutShare Share(bool proportional, const std::string& name) const
+    /// `name`: what would be cut off, by `events`.
+    CutShare Share(const std::string& name, const std::string& events) const
     {
         if (m_fans.empty())
         {
-            throw ConfigError("events",
+            throw ConfigError(events,
                               "they leave " + name + " without a link",
                               "at least one link of every cut",
                               "let less fail; the packet engine computes with it");
@@ -113,21 +93,9 @@ class Cut
         for (const auto& [key, fan] : m_fans)
         {
             least = std::min(least, fan.left * fan.slowest);
-            if (!proportional)
-            {
-                AddLimit(share, {{fan.slowest, fans * fan.left / m_all}});
-            }
+            share.AddLimit({{fan.slowest, fans * fan.left / m_all}});
         }
-        if (proportional)
-        {
-            std::vector<LinksLeft> all;
-            for (const auto& [part, links] : m_parts)
-            {
-                all.push_back({part, static_cast<double>(links) / m_all});
-            }
-            AddLimit(share, all);
-        }
-        share.capacity = (proportional ? m_sum : fans * least) / m_all;
+        share.capacity = fans * least / m_all;
         share.links = static_cast<double>(m_left) / m_all;
         return share;
     }
@@ -135,33 +103,21 @@ class Cut
   private:
     uint32_t m_all{0};
     uint32_t m_left{0};
-    double m_sum{0};
-    std::map<double, uint32_t> m_parts; //!< links by what is left of each, if anything
-    std::map<uint32_t, Fan> m_fans;     //!< with a link left
+    std::map<uint32_t, Fan> m_fans; //!< with a link left
 };
-
-/// Which of them is the least depends on what else limits their links.
-void
-TakeLeast(CutShare& least, const CutShare& share)
-{
-    if (share.capacity < least.capacity)
-    {
-        least.capacity = share.capacity;
-        least.links = share.links;
-    }
-    for (const std::vector<LinksLeft>& limit : share.limits)
-    {
-        AddLimit(least, limit);
-    }
-}
 
 /// What the links of one building leave of its cuts.
 class BuildingCuts
 {
   public:
-    BuildingCuts(const ClusterSpec& cluster, const FabricGraph& graph, uint32_t building)
+    /// `events`: what messages call them.
+    BuildingCuts(const ClusterSpec& cluster,
+                 const FabricGraph& graph,
+                 uint32_t building,
+                 const std::string& events)
         : m_cluster(cluster),
           m_graph(graph),
+          m_events(events),
           m_shape(ShapeOf(cluster.buildings[building])),
           m_site(cluster.SiteName(building))
     {
@@ -193,13 +149,13 @@ class BuildingCuts
     }
 
     /// The least of a level that was added; `to` says where the traffic goes.
-    CutShare Least(uint32_t level, bool proportional, const std::string& to = "") const
+    CutShare Least(uint32_t level, const std::string& to = "") const
     {
         CutShare least;
         for (const auto& [key, kept] : m_cuts[level])
         {
             const std::string name = m_shape->NameOf(kept.side, m_site);
-            TakeLeast(least, kept.cut.Share(proportional, name + to));
+            least.TakeLeast(kept.cut.Share(name + to, m_events));
         }
         return least;
     }
@@ -218,7 +174,7 @@ class BuildingCuts
         const auto [first, isNew] = m_withDetours.try_emplace(level, part);
         if (!isNew && first->second != part)
         {
-            throw ConfigError("events",
+            throw ConfigError(m_events,
                               "they take or slow some links between leaves of " + m_site +
                                   " and not others, such as " + LinkName(m_cluster, m_graph, l) +
                                   ", and traffic takes other detours then, which the analytical "
@@ -230,6 +186,7 @@ class BuildingCuts
 
     const ClusterSpec& m_cluster;
     const FabricGraph& m_graph;
+    std::string m_events;
     std::shared_ptr<const FabricShape> m_shape;
     std::string m_site;
     std::map<uint32_t, double> m_withDetours; //!< by level: what is left of its links
@@ -256,14 +213,20 @@ class SpanCuts
         m_spans[{link.span, plane}].Add(link.a, part);
     }
 
-    void TakeLeastOf(bool proportional, std::vector<CutShare>& least) const
+    /// `events`: what messages call them.
+    void SetShares(CutShares& shares, const std::string& events) const
     {
+        std::map<uint32_t, CutShare> least;
         for (const auto& [key, cut] : m_spans)
         {
             const CrossLinkSpec& link = m_cluster.crossLinks[key.first];
             std::string name = m_cluster.SiteName(link.a) + " and " + m_cluster.SiteName(link.b);
             name += m_planes == 1 ? "" : " in fabric plane " + std::to_string(key.second);
-            TakeLeast(least[key.first], cut.Share(proportional, name));
+            least[key.first].TakeLeast(cut.Share(name, events));
+        }
+        for (const auto& [span, share] : least)
+        {
+            shares.SetSpan(span, share);
         }
     }
 
@@ -281,14 +244,16 @@ class LanesLost
   public:
     LanesLost(const ClusterSpec& cluster,
               const FabricGraph& graph,
-              const std::vector<double>& parts)
+              const std::vector<LinkParts>& parts,
+              const std::string& events)
         : m_cluster(cluster),
+          m_events(events),
           m_lost(cluster.crossLinks.size(), std::vector<uint32_t>(cluster.TopSwitches(), 0))
     {
         for (size_t l = 0; l < parts.size(); l++)
         {
             const FabricLink& link = graph.links[l];
-            if (link.kind == LinkKind::Cross && parts[l] == 0)
+            if (link.kind == LinkKind::Cross && !parts[l].IsUp())
             {
                 m_lost[link.span][graph.vertices[link.a].index]++;
                 m_any = true;
@@ -341,7 +306,7 @@ class LanesLost
                 {
                     const CrossLinkSpec& link = m_cluster.crossLinks[use.link];
                     throw ConfigError(
-                        "events",
+                        m_events,
                         "they take links between " + m_cluster.SiteName(link.a) + " and " +
                             m_cluster.SiteName(link.b) + ", and traffic from " +
                             m_cluster.SiteName(from) + " to " + m_cluster.SiteName(to) +
@@ -373,6 +338,7 @@ class LanesLost
     }
 
     const ClusterSpec& m_cluster;
+    std::string m_events;
     std::vector<std::vector<uint32_t>> m_lost;
     bool m_any{false};
 };
@@ -399,6 +365,38 @@ CutShare::Carried(const std::function<double(double)>& carried) const
     return least;
 }
 
+void
+CutShare::AddLimit(const std::vector<LinksLeft>& limit)
+{
+    const auto isSame = [&limit](const std::vector<LinksLeft>& other) {
+        return std::equal(limit.begin(),
+                          limit.end(),
+                          other.begin(),
+                          other.end(),
+                          [](const LinksLeft& a, const LinksLeft& b) {
+                              return a.part == b.part && a.weight == b.weight;
+                          });
+    };
+    if (std::none_of(limits.begin(), limits.end(), isSame))
+    {
+        limits.push_back(limit);
+    }
+}
+
+void
+CutShare::TakeLeast(const CutShare& other)
+{
+    if (other.capacity < capacity)
+    {
+        capacity = other.capacity;
+        links = other.links;
+    }
+    for (const std::vector<LinksLeft>& limit : other.limits)
+    {
+        AddLimit(limit);
+    }
+}
+
 CutShares::CutShares(const ClusterSpec& cluster)
     : m_span(cluster.crossLinks.size())
 {
@@ -409,61 +407,76 @@ CutShares::CutShares(const ClusterSpec& cluster)
 }
 
 CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& events)
-    : m_equal(cluster),
-      m_proportional(cluster)
+    : m_equal(cluster)
 {
     if (events.empty())
     {
         return;
     }
-    const FabricGraph graph = BuildFabricGraph(cluster);
-    CheckNoNics(cluster, events, graph);
-    const std::vector<double> parts = PartsLeft(cluster, events, graph, "analytical");
+    m_cluster = cluster;
+    m_place = PlaceOf(events);
+    m_graph = BuildFabricGraph(cluster);
+    CheckNoNics(cluster, events, m_graph);
+    m_parts = PartsLeft(cluster, events, m_graph, "analytical");
     const auto buildings = static_cast<uint32_t>(cluster.buildings.size());
     std::vector<BuildingCuts> cuts;
     for (uint32_t b = 0; b < buildings; b++)
     {
-        cuts.emplace_back(cluster, graph, b);
+        cuts.emplace_back(m_cluster, m_graph, b, m_place);
     }
-    SpanCuts spans(cluster, graph);
-    for (uint32_t l = 0; l < graph.links.size(); l++)
+    SpanCuts spans(m_cluster, m_graph);
+    for (uint32_t l = 0; l < m_graph.links.size(); l++)
     {
-        if (graph.links[l].kind == LinkKind::Cross)
+        const FabricLink& link = m_graph.links[l];
+        if (link.kind == LinkKind::Cross)
         {
-            spans.Add(l, parts[l]);
+            spans.Add(l, m_parts[l].Free());
         }
-        if (IsOfFabric(graph.links[l]))
+        if (IsOfFabric(link))
         {
-            cuts[graph.vertices[graph.links[l].a].site].Add(l, parts[l]);
+            cuts[m_graph.vertices[link.a].site].Add(l, m_parts[l].Free());
         }
     }
-    for (const bool proportional : {false, true})
+    for (uint32_t b = 0; b < buildings; b++)
     {
-        CutShares& shares = proportional ? m_proportional : m_equal;
-        for (uint32_t b = 0; b < buildings; b++)
+        for (uint32_t level = 0; level < kCutLevels; level++)
         {
-            for (uint32_t level = 0; level < kCutLevels; level++)
-            {
-                shares.m_levels[level].all[b] = cuts[b].Least(level, proportional);
-            }
+            m_equal.SetAll(b, level, cuts[b].Least(level));
         }
-        spans.TakeLeastOf(proportional, shares.m_span);
     }
-    AddTowards(cluster, graph, parts);
+    spans.SetShares(m_equal, m_place);
+    AddTowards();
+}
+
+const CutShares&
+CutsLeft::Shares(Multipath multipath) const
+{
+    if (m_place.empty() || !multipath->TellsLinksApart())
+    {
+        return m_equal;
+    }
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    const auto found = m_byTables.find(multipath->weightedRoutes);
+    if (found != m_byTables.end())
+    {
+        return found->second;
+    }
+    return m_byTables
+        .emplace(multipath->weightedRoutes,
+                 SharesByTables(m_cluster, m_graph, m_parts, multipath, m_equal, m_place))
+        .first->second;
 }
 
 void
-CutsLeft::AddTowards(const ClusterSpec& cluster,
-                     const FabricGraph& graph,
-                     const std::vector<double>& parts)
+CutsLeft::AddTowards()
 {
-    const LanesLost lost(cluster, graph, parts);
-    const auto buildings = static_cast<uint32_t>(cluster.buildings.size());
+    const LanesLost lost(m_cluster, m_graph, m_parts, m_place);
+    const auto buildings = static_cast<uint32_t>(m_cluster.buildings.size());
     for (uint32_t a = 0; lost.Any() && a < buildings; a++)
     {
         for (uint32_t b = 0; b < buildings; b++)
         {
-            const auto route = a == b ? std::nullopt : FindSiteRoute(cluster, a, b);
+            const auto route = a == b ? std::nullopt : FindSiteRoute(m_cluster, a, b);
             if (!route)
             {
                 continue; // of two buildings that are not joined, no plan can have traffic
@@ -474,24 +487,21 @@ CutsLeft::AddTowards(const ClusterSpec& cluster,
             {
                 continue;
             }
-            BuildingCuts towards(cluster, graph, a);
-            for (uint32_t l = 0; l < graph.links.size(); l++)
+            BuildingCuts towards(m_cluster, m_graph, a, m_place);
+            for (uint32_t l = 0; l < m_graph.links.size(); l++)
             {
-                const FabricLink& link = graph.links[l];
-                const Vertex& above = graph.vertices[link.b];
+                const FabricLink& link = m_graph.links[l];
+                const Vertex& above = m_graph.vertices[link.b];
                 if (IsOfFabric(link) && above.site == a)
                 {
-                    towards.Add(l, !IsTop(cluster, above) || passes[above.index] ? parts[l] : 0.0);
+                    const bool on = !IsTop(m_cluster, above) || passes[above.index];
+                    towards.Add(l, on ? m_parts[l].Free() : 0.0);
                 }
             }
-            const std::string to = " towards " + cluster.SiteName(b);
-            for (const bool proportional : {false, true})
+            const std::string to = " towards " + m_cluster.SiteName(b);
+            for (uint32_t level = 0; level < kCutLevels; level++)
             {
-                CutShares& shares = proportional ? m_proportional : m_equal;
-                for (uint32_t level = 0; level < kCutLevels; level++)
-                {
-                    shares.m_levels[level].towards[{a, b}] = towards.Least(level, proportional, to);
-                }
+                m_equal.SetTowards(a, b, level, towards.Least(level, to));
             }
         }
     }

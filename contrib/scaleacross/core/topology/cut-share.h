@@ -7,12 +7,15 @@
 #include "core/spec/event-spec.h"
 #include "core/spec/network-plan.h"
 #include "core/topology/fabric-graph.h"
+#include "core/topology/parts-left.h"
 #include "core/topology/shapes/fabric-shape.h"
 
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,6 +46,12 @@ struct CutShare
      * no link have more than a tenth: min(2 x 1/2 x 0.1, 2 x 1/2 x 0.1) = 0.1, as without events.
      */
     double Carried(const std::function<double(double)>& carried) const;
+
+    /// Adds what may limit it, unless that is known; most switches are alike.
+    void AddLimit(const std::vector<LinksLeft>& limit);
+
+    /// Becomes the lesser of both, which of them that is depending on what else limits links.
+    void TakeLeast(const CutShare& other);
 };
 
 /// What is left of every cut of a cluster: those of its buildings, by level (FabricShape::Cuts),
@@ -72,9 +81,22 @@ class CutShares
         return m_span[link];
     }
 
-  private:
-    friend class CutsLeft;
+    void SetAll(uint32_t building, uint32_t level, CutShare share)
+    {
+        m_levels[level].all[building] = std::move(share);
+    }
 
+    void SetTowards(uint32_t building, uint32_t other, uint32_t level, CutShare share)
+    {
+        m_levels[level].towards[{building, other}] = std::move(share);
+    }
+
+    void SetSpan(uint32_t link, CutShare share)
+    {
+        m_span[link] = std::move(share);
+    }
+
+  private:
     struct Level
     {
         std::vector<CutShare> all; //!< by building
@@ -96,7 +118,8 @@ class CutShares
  *
  *     share = T x min over the fans (l x s) / all links
  *
- * With UCMP and adaptive spraying links are used for what they carry: share = sum of s / all.
+ * Where switches tell links apart, by routes with weights or by what waits at their own links, the
+ * part of each link follows from their tables: SharesByTables.
  *
  * The fans of a span are the lanes of a top switch. Those of a building's cuts are CutSide::fan: in
  * a Clos those of a zone are the uplinks of a spine on the way up, and the links of an aggregation
@@ -111,32 +134,37 @@ class CutShares
  * fan has 1 lane, 4 x 1 / 8 = 0.5: that lane carries a quarter of the traffic in place of an
  * eighth. Two planes of two top switches, one switch down: its plane has T = 1, 1 x 1 / 2 = 0.5.
  *
+ * Others' traffic (LinkParts) takes its part of s. Which links there are to choose from, and the
+ * weights of routes, follow without it.
+ *
  * Left out: hashed flows collide on the links that are left as if all of them had the same part of
- * the traffic; UCMP is taken to know the weights of every path, and adaptive spraying to find them.
+ * the traffic. Adaptive spraying is told nothing of links that other switches have, which it may be
+ * where these push back for long.
  */
 class CutsLeft
 {
   public:
-    /// Throws ConfigError (where = "events.<i>") for an event that begins or ends during the run,
-    /// or that hits a NIC's link; (where = "events") if events leave a cut without a link, take
-    /// lanes so that traffic goes other ways between sites than before, or take some links over
-    /// which there are detours and not others.
+    /// Throws ConfigError (where = PlaceOf() of an event) for one that begins or ends during the
+    /// run, or that hits a NIC's link; (where = PlaceOf() of all) if events leave a cut without a
+    /// link, take lanes so that traffic goes other ways between sites than before, or take some
+    /// links over which there are detours and not others.
     CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& events);
 
-    const CutShares& Shares(Multipath multipath) const
-    {
-        return multipath->followsCapacity ? m_proportional : m_equal;
-    }
+    /// Threads may ask at once. Throws ConfigError as SharesByTables() does.
+    const CutShares& Shares(Multipath multipath) const;
 
   private:
-    /// What is left for traffic that avoids top switches which have lost their lanes. `parts`: what
-    /// is left of each link.
-    void AddTowards(const ClusterSpec& cluster,
-                    const FabricGraph& graph,
-                    const std::vector<double>& parts);
+    /// What is left for traffic that avoids top switches which have lost their lanes.
+    void AddTowards();
 
+    ClusterSpec m_cluster;
+    std::string m_place; //!< of the events; empty: there are none
+    FabricGraph m_graph;
+    std::vector<LinkParts> m_parts; //!< by link
     CutShares m_equal;
-    CutShares m_proportional;
+    mutable std::mutex m_mutex;
+    /// Found when asked for, by whether routes have weights: of multipaths that tell links apart.
+    mutable std::map<bool, CutShares> m_byTables;
 };
 
 } // namespace scaleacross

@@ -206,11 +206,11 @@ NamedBy(const ClusterSpec& cluster,
 {
     EventTarget target;
     const EventFacts& kind = *event.kind;
-    if (kind.planes && IsPlane(event))
+    if (kind.MayHit(TargetKind::Plane) && IsPlane(event))
     {
         target.switches = SwitchesOfPlane(cluster, graph, event.target);
     }
-    else if (kind.switches)
+    else if (kind.MayHit(TargetKind::Switch))
     {
         const auto vertex = VertexNamed(cluster, graph, event.target);
         if (vertex && graph.vertices[*vertex].kind != VertexKind::Nic)
@@ -218,13 +218,14 @@ NamedBy(const ClusterSpec& cluster,
             target.switches = {*vertex};
         }
     }
-    const auto link = kind.links ? LinkNamed(cluster, graph, event.target) : std::nullopt;
+    const auto link =
+        kind.MayHit(TargetKind::Link) ? LinkNamed(cluster, graph, event.target) : std::nullopt;
     const auto span = SpanNamed(cluster, event.target);
     if (link)
     {
         target.links = {*link};
     }
-    else if (span && (kind.links || kind.spans))
+    else if (span && kind.MayHit(TargetKind::Span))
     {
         target.links = LinksOfSpan(cluster, graph, *span, 0, path);
     }
@@ -249,20 +250,22 @@ RefuseTarget(const ClusterSpec& cluster,
              const std::string& path)
 {
     const EventFacts& kind = *event.kind;
-    const bool any = kind.links && kind.switches && kind.planes;
+    const bool links = kind.MayHit(TargetKind::Link);
+    const bool planes = kind.MayHit(TargetKind::Plane);
+    const bool any = links && planes && kind.MayHit(TargetKind::Switch);
     const bool link = event.target.find("--") != std::string::npos;
     const std::string spans = KnownSpans(cluster);
     std::string allowed;
-    if (kind.spans)
+    if (kind.MayHit(TargetKind::Span) && !links)
     {
         allowed = spans.empty() ? "a span, which the cluster has none of" : "a span: " + spans;
     }
-    else if (kind.links && (!any || link))
+    else if (links && (!any || link))
     {
         allowed = "a link: " + KnownLinks(cluster, graph, event.target) +
                   (spans.empty() ? "" : "; a span: " + spans);
     }
-    else if (kind.planes && (!any || IsPlane(event)))
+    else if (planes && (!any || IsPlane(event)))
     {
         allowed = "a plane: " + KnownPlanes(cluster);
     }
@@ -277,12 +280,6 @@ RefuseTarget(const ClusterSpec& cluster,
                       "");
 }
 
-std::string
-PathOf(size_t event)
-{
-    return "events." + std::to_string(event);
-}
-
 } // namespace
 
 EventTarget
@@ -292,7 +289,7 @@ TargetOf(const ClusterSpec& cluster,
          const std::string& path)
 {
     EventTarget target = NamedBy(cluster, graph, event, path);
-    if (event.kind->links && event.lanes > 0)
+    if (event.kind->MayHit(TargetKind::Lanes) && event.lanes > 0)
     {
         const auto span = SpanNamed(cluster, event.target);
         if (!span)
@@ -326,7 +323,7 @@ CheckEventTargets(const Scenario& scenario)
     const FabricGraph graph = BuildFabricGraph(scenario.cluster);
     for (size_t i = 0; i < scenario.events.size(); i++)
     {
-        TargetOf(scenario.cluster, graph, scenario.events[i], PathOf(i));
+        TargetOf(scenario.cluster, graph, scenario.events[i], PlaceOf(scenario.events, i));
     }
     // What others take of links all the time.
     std::vector<EventSpec> constant;
@@ -349,9 +346,12 @@ EraseEventsWithoutTarget(Scenario& scenario)
     for (size_t i = 0; i < scenario.events.size(); i++)
     {
         const EventSpec& event = scenario.events[i];
-        if (!NamedBy(scenario.cluster, graph, event, PathOf(i)).links.empty())
+        if (!NamedBy(scenario.cluster, graph, event, PlaceOf(scenario.events, i)).links.empty())
         {
-            TargetOf(scenario.cluster, graph, event, PathOf(i)); // lanes that it does not have
+            TargetOf(scenario.cluster,
+                     graph,
+                     event,
+                     PlaceOf(scenario.events, i)); // lanes that it does not have
             kept.push_back(event);
         }
     }
@@ -373,7 +373,7 @@ KeepEventsOfPart(const ClusterSpec& whole, Scenario& scenario)
     for (size_t i = 0; i < scenario.events.size(); i++)
     {
         EventSpec event = scenario.events[i];
-        TargetOf(whole, graph, event, PathOf(i)); // of what is left out, too
+        TargetOf(whole, graph, event, PlaceOf(scenario.events, i)); // of what is left out, too
         const auto vertex = VertexNamed(whole, graph, event.target);
         const auto link = LinkNamed(whole, graph, event.target);
         const auto a = vertex ? nameOf(*vertex)

@@ -28,11 +28,11 @@ EventTarget TargetOf(const ClusterSpec& cluster,
                      const EventSpec& event,
                      const std::string& path);
 
-/// Checks the targets of all events of a scenario (where = "events.<i>.target").
+/// Checks the targets of all events of a scenario (where = PlaceOf() + ".target").
 void CheckEventTargets(const Scenario& scenario);
 
-/// Removes the events whose targets are not there. Throws ConfigError (where = "events.<i>.lanes")
-/// for more lanes than a target has that is there.
+/// Removes the events whose targets are not there. Throws ConfigError (where = PlaceOf() +
+/// ".lanes") for more lanes than a target has that is there.
 void EraseEventsWithoutTarget(Scenario& scenario);
 
 /// The same for a scenario whose cluster is a part of `whole` (OnlyBuildings), and whose events are

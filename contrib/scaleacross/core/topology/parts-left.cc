@@ -7,23 +7,21 @@
 #include "core/topology/event-target.h"
 #include "core/topology/graph-names.h"
 
-#include <algorithm>
-
 namespace scaleacross
 {
 
-std::vector<double>
+std::vector<LinkParts>
 PartsLeft(const ClusterSpec& cluster,
           const std::vector<EventSpec>& events,
           const FabricGraph& graph,
           const std::string& engine)
 {
-    std::vector<double> parts(graph.links.size(), 1.0);
-    std::vector<double> others(graph.links.size(), 0.0);
+    std::vector<LinkParts> parts(graph.links.size());
+    std::vector<size_t> last(graph.links.size(), 0); // of the events by which others load it
     for (size_t i = 0; i < events.size(); i++)
     {
         const EventSpec& event = events[i];
-        const std::string where = "events." + std::to_string(i);
+        const std::string where = PlaceOf(events, i);
         if (!event.IsConstant())
         {
             throw ConfigError(where,
@@ -38,30 +36,32 @@ PartsLeft(const ClusterSpec& cluster,
             switch (event.kind->change)
             {
             case EventChange::Slows:
-                parts[l] *= event.factor;
+                parts[l].left *= event.factor;
                 break;
             case EventChange::Shares:
-                others[l] += event.load;
+                parts[l].others += event.load;
+                last[l] = i;
                 break;
             case EventChange::Fails:
             case EventChange::Flaps:
-                parts[l] = 0;
+                parts[l].left = 0;
                 break;
             }
         }
     }
     for (uint32_t l = 0; l < graph.links.size(); l++)
     {
-        if (parts[l] > 0 && others[l] >= parts[l])
+        LinkParts& link = parts[l];
+        link.others = link.IsUp() ? link.others : 0.0;
+        if (link.IsUp() && link.Free() <= 0)
         {
-            throw ConfigError("events",
+            throw ConfigError(PlaceOf(events, last[l]) + ".load",
                               "foreign traffic leaves nothing of the link " +
-                                  LinkName(cluster, graph, l) + ": " + NumberText(others[l]) +
-                                  " of its rate, of which there is " + NumberText(parts[l]),
+                                  LinkName(cluster, graph, l) + ": " + NumberText(link.others) +
+                                  " of its rate, of which there is " + NumberText(link.left),
                               "loads below that, together",
                               "lower a load");
         }
-        parts[l] = std::max(0.0, parts[l] - others[l]);
     }
     return parts;
 }

@@ -26,7 +26,7 @@ class DetourFinder
 {
   public:
     DetourFinder(const SwitchGraph& graph, RouteWeights weights)
-        : m_weighted(weights == RouteWeights::Capacity),
+        : m_weights(weights),
           m_nics(graph.nics),
           m_wires(graph.links.size())
     {
@@ -36,7 +36,7 @@ class DetourFinder
         std::vector<bool> hasNics(graph.links.size(), false);
         for (const NicPlace& nic : m_nics)
         {
-            hasNics[nic.at] = true;
+            hasNics[nic.at] = hasNics[nic.at] || nic.detours;
         }
         for (uint32_t at = 0; at < graph.links.size(); at++)
         {
@@ -134,7 +134,8 @@ class DetourFinder
             const double all = RateOf(at, over);
             for (const SwitchLink* wire : wires)
             {
-                shares[wire->port] = wire->rate.Value() * std::min(1.0, onwards / all);
+                const double behind = m_weights == RouteWeights::Capacity ? onwards / all : 1.0;
+                shares[wire->port] = wire->rate.Value() * std::min(1.0, behind);
             }
         }
         RouteGroup group;
@@ -148,14 +149,14 @@ class DetourFinder
             group.ports.push_back(port);
             weights.push_back(share);
         }
-        if (m_weighted)
+        if (m_weights != RouteWeights::Equal)
         {
             group.weights = WeightsOf(weights);
         }
         return group;
     }
 
-    bool m_weighted;
+    RouteWeights m_weights;
     std::vector<NicPlace> m_nics; //!< by address
     /// By switch, then by the switch with NICs at the other end.
     std::vector<std::map<uint32_t, std::vector<const SwitchLink*>>> m_wires;

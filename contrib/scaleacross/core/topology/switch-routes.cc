@@ -53,7 +53,8 @@ class RouteComputer
   public:
     RouteComputer(const SwitchGraph& graph, RouteWeights weights)
         : m_graph(graph),
-          m_weighted(weights == RouteWeights::Capacity),
+          m_weighted(weights != RouteWeights::Equal),
+          m_byCapacity(weights == RouteWeights::Capacity),
           m_own(graph.links.size()),
           m_tables(graph.links.size()),
           m_known(graph.links.size())
@@ -197,7 +198,7 @@ class RouteComputer
             if (link.up && chosen(link.to))
             {
                 wires.push_back(&link);
-                if (m_weighted)
+                if (m_byCapacity)
                 {
                     rates[link.to] += link.rate.Value();
                 }
@@ -213,7 +214,7 @@ class RouteComputer
             group.ports.push_back(wire->port);
             if (m_weighted)
             {
-                const double behind = m_capacity[wire->to] / rates[wire->to];
+                const double behind = m_byCapacity ? m_capacity[wire->to] / rates[wire->to] : 1.0;
                 shares.push_back(wire->rate.Value() * std::min(1.0, behind));
             }
         }
@@ -227,7 +228,7 @@ class RouteComputer
     void AddClass(const TargetClass& target)
     {
         Search(target.members.front());
-        if (m_weighted)
+        if (m_byCapacity)
         {
             SumCapacities();
             for (const uint32_t member : target.members)
@@ -350,6 +351,7 @@ class RouteComputer
 
     const SwitchGraph& m_graph;
     bool m_weighted;
+    bool m_byCapacity;
     std::vector<NicPlace> m_nics;        //!< by address
     std::vector<std::vector<Run>> m_own; //!< by switch: the addresses on it, ascending
     std::vector<SwitchRoutes> m_tables;  //!< by switch

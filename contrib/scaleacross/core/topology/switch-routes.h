@@ -27,6 +27,7 @@ struct NicPlace
     uint32_t at{0};      //!< switch
     uint16_t port{0};    //!< of that switch
     bool up{true};
+    bool detours{true}; //!< detours may go over its switch, for its sake (ValiantRouting)
 };
 
 /// Switches, the wires between them and the NICs on them: all that routes follow from.
@@ -68,6 +69,7 @@ struct SwitchRoutes : RouteRanges
 enum class RouteWeights : uint8_t
 {
     Equal,
+    Links,   //!< rates of the wires themselves
     Capacity //!< shares that follow from the capacity behind them
 };
 
@@ -85,6 +87,8 @@ std::vector<uint32_t> WeightsOf(const std::vector<double>& shares);
  * one range at each switch for every run of addresses of a class; runs with the same group merge.
  * With addresses in the order of AddressOrder a switch has about as many ranges as it has NICs and
  * leaves on it, plus one for each zone it tells from others.
+ *
+ * RouteWeights::Links: each wire has the weight of its rate, whatever is behind it.
  *
  * RouteWeights::Capacity (weighted ECMP): the capacity of a switch v towards a destination is the
  * sum over its next hops w of min(R, C(w)), R the rate of all its wires to w and C(w) the capacity

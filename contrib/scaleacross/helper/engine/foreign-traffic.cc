@@ -9,12 +9,16 @@
 
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
+#include "ns3/fabric-classes.h"
 #include "ns3/fabric-helper.h"
+#include "ns3/fabric-packet.h"
 #include "ns3/fabric-path.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
 #include "ns3/node.h"
+#include "ns3/path-selector.h"
 #include "ns3/rdma-nic.h"
+#include "ns3/switch-port.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -30,6 +34,9 @@ using namespace scaleacross;
 
 namespace
 {
+
+/// Addresses that are tried for one that leads over a link.
+constexpr uint32_t kMostTried = 1U << 20;
 
 /// NICs at each end of n parallel links, where pairs of them are hashed: for the last link, too, m
 /// are free at both ends with m^2 > 20 n, so that no pair of theirs takes it with a probability of
@@ -55,29 +62,38 @@ PacketSizeFor(const RdmaNic& nic, uint64_t largest)
     return wire > largest ? mtu - static_cast<uint32_t>(wire - largest) : mtu;
 }
 
-/// Throws ConfigError (where = `where`, or the attribute) where others' packets are not possible;
-/// else gives NICs that are added from now on the priority of theirs.
+/// The largest priority of the job's data.
+uint64_t
+DataPriority(const TrafficClasses& classes, const FabricHelper& fabric)
+{
+    if (classes.AreOne())
+    {
+        return std::stoul(fabric.GetQueuePairAttribute("Priority"));
+    }
+    uint32_t largest = 0;
+    for (uint32_t c = 0; c < kTrafficClasses; c++)
+    {
+        largest = (classes.Used() >> c & 1U) != 0 ? c : largest;
+    }
+    return ClassPriority(largest);
+}
+
+/// Throws ConfigError (where = `where`) where others' packets are not possible; else gives NICs
+/// that are added from now on the priority of theirs.
 void
 CheckPossible(const Scenario& scenario, FabricHelper& fabric, const std::string& where)
 {
-    if (RoutingOf(scenario.cluster).HasDetours())
+    if (RoutingOf(scenario.cluster).HasDetours() && scenario.network.transport->credits)
     {
         throw ConfigError(where,
-                          "its NICs on the switches at the ends of the span would be ways around "
-                          "for packets of the job",
-                          "buildings of shape clos",
+                          "packets of others need a lane of their own, and with " +
+                              ToString(scenario.network.transport) +
+                              " packets of the job take all there are, as those on detours "
+                              "change theirs",
+                          "buildings without detours, or a transport without credits",
                           "a degradation to the factor 1 - load takes as much of the span");
     }
-    const std::string priority = "ns3::RdmaNic::ForeignPriority";
-    if (scenario.network.ns3Attributes.count(priority) > 0)
-    {
-        throw ConfigError("network.ns3." + priority,
-                          "foreign-traffic among the events decides it: the one above "
-                          "RdmaQueuePair::Priority",
-                          "left out beside it",
-                          "");
-    }
-    const uint64_t data = std::stoul(fabric.GetQueuePairAttribute("Priority"));
+    const uint64_t data = DataPriority(scenario.network.classes, fabric);
     const uint64_t answers = std::stoul(fabric.GetQueuePairAttribute("AckPriority"));
     if (data + 1 >= kPriorities || data + 1 == answers)
     {
@@ -104,7 +120,7 @@ ForeignTraffic::Install(const Scenario& scenario, ClusterHelper& cluster)
         {
             continue;
         }
-        const std::string where = "events." + std::to_string(i);
+        const std::string where = PlaceOf(scenario.events, i);
         CheckPossible(scenario, fabric, where);
         fabric.FixAddresses(); // the job keeps its own
         const FabricGraph& graph = cluster.GetGraph();
@@ -135,18 +151,9 @@ ForeignTraffic::Build(const Scenario& scenario,
     const FabricGraph& graph = cluster.GetGraph();
     const FabricLink& link = graph.links[links.front()];
     const PathOwner owner = scenario.network.multipath->owner;
-    if (links.size() > 1 && owner == PathOwner::Destination)
-    {
-        throw ConfigError("events." + std::to_string(event),
-                          "of " + std::to_string(links.size()) +
-                              " links between two switches all that goes to one NIC of others "
-                              "would take the same, by " +
-                              ToString(scenario.network.multipath),
-                          "one lane, or another multipath",
-                          "set lanes of the span to 1");
-    }
     Bundle bundle;
     bundle.event = scenario.events[event];
+    bundle.where = PlaceOf(scenario.events, event);
     bundle.rate = ToDataRate(link.rate);
     for (const uint32_t index : links)
     {
@@ -171,6 +178,7 @@ ForeignTraffic::Build(const Scenario& scenario,
                                 port,
                                 bundle.rate,
                                 PicoSeconds(graph.links.front().delay.Ps()));
+            fabric.KeepOffDetours(nic);
             bundle.nics[end].push_back(nic);
         }
         UintegerValue largest;
@@ -178,7 +186,49 @@ ForeignTraffic::Build(const Scenario& scenario,
         bundle.packetSize = PacketSizeFor(*bundle.nics[end].front(), largest.Get());
         fabricSwitch->CheckConfig();
     }
+    if (links.size() > 1 && owner == PathOwner::Destination)
+    {
+        ChooseAddresses(bundle, 0);
+        ChooseAddresses(bundle, 1);
+    }
     m_bundles.push_back(std::move(bundle));
+}
+
+void
+ForeignTraffic::ChooseAddresses(const Bundle& bundle, size_t end)
+{
+    const auto portOf = [&bundle, end](size_t link) {
+        return DynamicCast<SwitchPort>(bundle.wires[link]->GetDevice(1 - end));
+    };
+    const Ptr<PathSelector> selector = portOf(0)->GetSwitch().GetPathSelector();
+    PortGroup group;
+    for (size_t i = 0; i < bundle.wires.size(); i++)
+    {
+        group.ports.push_back(static_cast<uint16_t>(portOf(i)->GetPortNumber()));
+    }
+    std::sort(group.ports.begin(), group.ports.end());
+    FabricPacket packet;
+    const auto takes = [&](size_t i) {
+        packet.destination = m_nextAddress++;
+        return selector->PortOfFlow(group, packet) == portOf(i)->GetPortNumber();
+    };
+    for (size_t i = 0; i < bundle.wires.size(); i++)
+    {
+        uint32_t left = kMostTried;
+        while (!takes(i))
+        {
+            if (--left == 0)
+            {
+                throw ConfigError(
+                    bundle.where,
+                    "of " + std::to_string(kMostTried) + " addresses none leads over one of " +
+                        std::to_string(bundle.wires.size()) + " links between two switches",
+                    "one lane, or another multipath",
+                    "set lanes of the span to 1");
+            }
+        }
+        bundle.nics[end][i]->SetFabricAddress(packet.destination);
+    }
 }
 
 void
@@ -230,7 +280,7 @@ ForeignTraffic::AddSourcesByPair(const Bundle& bundle, size_t end)
         }
         if (!found)
         {
-            throw ConfigError("events",
+            throw ConfigError(bundle.where,
                               "no pair of others' NICs takes one of " +
                                   std::to_string(bundle.wires.size()) + " parallel links",
                               "fewer lanes, or a multipath that sees more than the pair of NICs",

@@ -10,6 +10,7 @@
 #include "ns3/ptr.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -28,7 +29,8 @@ class RdmaNic;
  *
  * Parallel links have equal parts: ports are random, so that hashing them spreads packets. Where
  * switches hash pairs of NICs alone, there are more NICs, and for every link two of them whose
- * packets take it.
+ * packets take it. Where switches choose by the destination, the NICs of others have addresses that
+ * lead over one link each.
  */
 class ForeignTraffic
 {
@@ -37,9 +39,8 @@ class ForeignTraffic
      * Adds NICs and sources to a cluster that has been built from the scenario, in which nothing
      * of the job changes by that: neither addresses nor paths. A source sends while its link is up.
      *
-     * Throws ConfigError where routes make detours over switches with NICs, for parallel links
-     * where switches choose by destination, where the priority above the job's data is not free,
-     * and where a switch has no room for the ports.
+     * Throws ConfigError where the priority or lane above the job's data is not free, where a
+     * switch has no room for the ports, and where it sends nothing over one of parallel links.
      */
     void Install(const scaleacross::Scenario& scenario, ClusterHelper& cluster);
 
@@ -47,10 +48,14 @@ class ForeignTraffic
     int64_t AssignStreams(int64_t stream);
 
   private:
+    /// Addresses that are chosen come after those of all NICs that are given any in turn.
+    static constexpr uint32_t kFirstChosen = 1U << 24;
+
     /// The links between two switches, and the NICs on these.
     struct Bundle
     {
         scaleacross::EventSpec event;
+        std::string where;      //!< what messages call it
         DataRate rate;          //!< of a link
         uint32_t packetSize{0}; //!< of an IP packet
         std::vector<Ptr<FabricWire>> wires;
@@ -62,6 +67,8 @@ class ForeignTraffic
                size_t event,
                const std::vector<uint32_t>& links,
                ClusterHelper& cluster);
+    /// So that what goes to NIC i at an end takes link i, as the switch at the other end chooses.
+    void ChooseAddresses(const Bundle& bundle, size_t end);
     void InstallSources();
     void AddSource(const Bundle& bundle,
                    const Ptr<FabricWire>& wire,
@@ -70,6 +77,7 @@ class ForeignTraffic
     void AddSourcesByPair(const Bundle& bundle, size_t end);
 
     std::vector<Bundle> m_bundles;
+    uint32_t m_nextAddress{kFirstChosen}; //!< of those that are chosen
     std::vector<Ptr<ForeignSource>> m_sources;
 };
 

@@ -45,7 +45,7 @@ ScheduleEvents(const Scenario& scenario, ClusterHelper& cluster)
     {
         const EventSpec& event = scenario.events[i];
         const EventTarget where =
-            TargetOf(scenario.cluster, cluster.GetGraph(), event, "events." + std::to_string(i));
+            TargetOf(scenario.cluster, cluster.GetGraph(), event, PlaceOf(scenario.events, i));
         FabricTarget target;
         target.name = event.target;
         for (const uint32_t link : where.links)

@@ -92,23 +92,17 @@ ForeignSource::AssignStreams(int64_t stream)
 void
 ForeignSource::DoDispose()
 {
-    m_next.Remove();
-    m_disposed = true;
     m_from = nullptr;
     m_to = nullptr;
     m_wire = nullptr;
     m_gap = nullptr;
     m_port = nullptr;
-    Application::DoDispose();
+    RepeatingApplication::DoDispose();
 }
 
 void
-ForeignSource::StartApplication()
+ForeignSource::DoStart()
 {
-    if (m_disposed)
-    {
-        return; // a node starts what it was given
-    }
     if (!m_from || !m_to || m_from == m_to)
     {
         throw scaleacross::ConfigError("ForeignSource",
@@ -132,30 +126,17 @@ ForeignSource::StartApplication()
                                        "");
     }
     m_meanGap = m_rate.CalculateBytesTxTime(m_from->ForeignWireSize(m_packetSize));
-    // One that has been stopped before it starts would go on for ever.
-    if (m_stopTime.IsZero() || Simulator::Now() < m_stopTime)
-    {
-        ScheduleNext();
-    }
+}
+
+std::optional<Time>
+ForeignSource::NextGap()
+{
+    return Time(std::llround(m_meanGap.GetDouble() * m_gap->GetValue()));
 }
 
 void
-ForeignSource::StopApplication()
+ForeignSource::Act()
 {
-    m_next.Remove(); // a cancelled event would hold up the end of the simulation
-}
-
-void
-ForeignSource::ScheduleNext()
-{
-    const double gap = m_meanGap.GetDouble() * m_gap->GetValue();
-    m_next = Simulator::Schedule(Time(std::llround(gap)), &ForeignSource::Offer, this);
-}
-
-void
-ForeignSource::Offer()
-{
-    ScheduleNext();
     if (m_wire && !m_wire->IsUp())
     {
         return;

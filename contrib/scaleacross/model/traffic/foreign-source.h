@@ -3,13 +3,13 @@
 #ifndef SCALEACROSS_FOREIGN_SOURCE_H
 #define SCALEACROSS_FOREIGN_SOURCE_H
 
-#include "ns3/application.h"
 #include "ns3/data-rate.h"
-#include "ns3/event-id.h"
 #include "ns3/ptr.h"
 #include "ns3/random-variable-stream.h"
+#include "ns3/repeating-application.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace ns3
 {
@@ -29,7 +29,7 @@ class RdmaNic;
  *
  * Worked case: packets of 1,500 bytes, 1,538 on the wire, at 100 Gb/s: one every 123.04 ns.
  */
-class ForeignSource : public Application
+class ForeignSource : public RepeatingApplication
 {
   public:
     static TypeId GetTypeId();
@@ -52,10 +52,9 @@ class ForeignSource : public Application
     void DoDispose() override;
 
   private:
-    void StartApplication() override;
-    void StopApplication() override;
-    void ScheduleNext();
-    void Offer();
+    void DoStart() override;
+    std::optional<Time> NextGap() override;
+    void Act() override;
 
     DataRate m_rate;
     uint32_t m_packetSize{0};
@@ -66,8 +65,6 @@ class ForeignSource : public Application
     Ptr<UniformRandomVariable> m_port;
     Time m_meanGap;
     uint64_t m_offered{0};
-    bool m_disposed{false};
-    EventId m_next;
 };
 
 } // namespace ns3

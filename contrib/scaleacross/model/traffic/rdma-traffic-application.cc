@@ -91,22 +91,16 @@ RdmaTrafficApplication::AssignStreams(int64_t stream)
 void
 RdmaTrafficApplication::DoDispose()
 {
-    m_next.Remove();
-    m_disposed = true;
     m_make = nullptr;
     m_interval = nullptr;
     m_size = nullptr;
     m_destination = nullptr;
-    Application::DoDispose();
+    RepeatingApplication::DoDispose();
 }
 
 void
-RdmaTrafficApplication::StartApplication()
+RdmaTrafficApplication::DoStart()
 {
-    if (m_disposed)
-    {
-        return; // a node starts what it was given
-    }
     if (!m_make || !m_interval || !m_size)
     {
         throw scaleacross::ConfigError("RdmaTrafficApplication",
@@ -114,32 +108,20 @@ RdmaTrafficApplication::StartApplication()
                                        "applications with all three set",
                                        "RdmaTrafficHelper installs them");
     }
-    // One that has been stopped before it starts would go on for ever.
-    if (m_stopTime.IsZero() || Simulator::Now() < m_stopTime)
-    {
-        ScheduleNext();
-    }
 }
 
-void
-RdmaTrafficApplication::StopApplication()
+std::optional<Time>
+RdmaTrafficApplication::NextGap()
 {
-    m_next.Remove(); // a cancelled event would hold up the end of the simulation
-}
-
-void
-RdmaTrafficApplication::ScheduleNext()
-{
-    if (m_maxFlows == 0 || m_flows < m_maxFlows)
+    if (m_maxFlows != 0 && m_flows >= m_maxFlows)
     {
-        m_next = Simulator::Schedule(Seconds(m_interval->GetValue()),
-                                     &RdmaTrafficApplication::Begin,
-                                     this);
+        return std::nullopt;
     }
+    return Seconds(m_interval->GetValue());
 }
 
 void
-RdmaTrafficApplication::Begin()
+RdmaTrafficApplication::Act()
 {
     const auto bytes = static_cast<uint64_t>(std::max(1.0, m_size->GetValue()));
     const uint32_t to = m_destination->GetInteger(0, m_destinations - 1);
@@ -156,7 +138,6 @@ RdmaTrafficApplication::Begin()
     }
     m_flows++;
     m_bytes += bytes;
-    ScheduleNext();
 }
 
 } // namespace ns3

@@ -3,15 +3,15 @@
 #ifndef SCALEACROSS_RDMA_TRAFFIC_APPLICATION_H
 #define SCALEACROSS_RDMA_TRAFFIC_APPLICATION_H
 
-#include "ns3/application.h"
-#include "ns3/event-id.h"
 #include "ns3/ptr.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-connection.h"
+#include "ns3/repeating-application.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace ns3
 {
@@ -22,7 +22,7 @@ namespace ns3
  *
  * Flows are numbered in their order; the number is the tag of the message.
  */
-class RdmaTrafficApplication : public Application
+class RdmaTrafficApplication : public RepeatingApplication
 {
   public:
     /// A new connection to destination `i`.
@@ -54,10 +54,9 @@ class RdmaTrafficApplication : public Application
     void DoDispose() override;
 
   private:
-    void StartApplication() override;
-    void StopApplication() override;
-    void ScheduleNext();
-    void Begin();
+    void DoStart() override;
+    std::optional<Time> NextGap() override;
+    void Act() override;
 
     Ptr<RandomVariableStream> m_interval;
     Ptr<RandomVariableStream> m_size;
@@ -65,11 +64,9 @@ class RdmaTrafficApplication : public Application
     uint32_t m_destinations{0};
     ConnectionMaker m_make;
     uint64_t m_maxFlows{0};
-    bool m_disposed{false};
     uint64_t m_flows{0};
     uint64_t m_bytes{0};
     std::shared_ptr<uint64_t> m_failed; //!< connections share it
-    EventId m_next;
 };
 
 } // namespace ns3

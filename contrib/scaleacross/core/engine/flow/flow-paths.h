@@ -6,7 +6,8 @@
 #include "core/spec/scenario.h"
 #include "core/topology/fabric-graph.h"
 #include "core/topology/fabric-path.h"
-#include "core/topology/switch-routes.h"
+#include "core/topology/fabric-tables.h"
+#include "core/topology/parts-left.h"
 
 #include <cstdint>
 #include <map>
@@ -15,9 +16,6 @@
 
 namespace scaleacross
 {
-
-/// One direction of a link: twice its number in the graph, plus one from its end b to its end a.
-using DirectedLink = uint32_t;
 
 /// The part of what is sent that goes over a link.
 struct WayLink
@@ -55,7 +53,7 @@ class FlowPaths
     /// What is left of a link's rate.
     BitRate RateOf(DirectedLink link) const
     {
-        return m_graph.links[link / 2].rate * m_parts[link / 2];
+        return m_graph.links[link / 2].rate * m_parts[link / 2].Free();
     }
 
     /**
@@ -69,18 +67,6 @@ class FlowPaths
     FlowWay OfAll(uint32_t fromNic, uint32_t toNic) const;
 
   private:
-    struct PortEnd
-    {
-        uint32_t to{0}; //!< vertex
-        DirectedLink link{0};
-    };
-
-    uint32_t SwitchOf(uint32_t vertex) const
-    {
-        return vertex - m_nics;
-    }
-
-    void BuildTables(const Scenario& scenario);
     /// Throws RunError where the link of a NIC's port is down.
     void ExpectUp(uint32_t nic) const;
     void Cross(FlowWay& way, DirectedLink link, double share) const;
@@ -97,14 +83,9 @@ class FlowPaths
     bool m_hashPerSwitch; //!< else all switches hash alike
     uint32_t m_run;
     FabricGraph m_graph;
-    std::vector<double> m_parts;               //!< of the rate that is left, by link
-    uint32_t m_nics{0};                        //!< ports of NICs: the first vertices
-    uint32_t m_servers{0};                     //!< nodes before the first switch
-    std::vector<uint32_t> m_addresses;         //!< by port of a NIC
-    std::vector<DirectedLink> m_up;            //!< from a port of a NIC to its leaf
-    std::vector<std::vector<PortEnd>> m_ports; //!< by switch
-    std::vector<SwitchRoutes> m_tables;        //!< by switch
-    std::vector<uint32_t> m_divisors;          //!< by switch; of destinations modulo k
+    std::vector<LinkParts> m_parts; //!< by link
+    FabricTables m_tables;
+    uint32_t m_servers{0}; //!< nodes before the first switch
     /// Between leaves, by both: OfAll() without the NICs' links.
     mutable std::map<std::pair<uint32_t, uint32_t>, FlowWay> m_between;
 };

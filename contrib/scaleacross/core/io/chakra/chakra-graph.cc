@@ -21,7 +21,7 @@ namespace
 using Json = nlohmann::ordered_json;
 
 /// Another number says that something in the JSON means something else.
-constexpr uint32_t kFormat = 1;
+constexpr uint32_t kFormat = 2;
 
 /// An attribute of ours is not there, or not of its type.
 [[noreturn]] void
@@ -46,39 +46,54 @@ Need(const chakra::Node& node, const std::string& path, const char* name)
     return *attribute;
 }
 
-bool
-operator==(const Op& a, const Op& b)
-{
-    return a.kind == b.kind && a.stream == b.stream && a.action == b.action && a.chunk == b.chunk &&
-           a.microbatch == b.microbatch && a.backChunk == b.backChunk &&
-           a.backMicrobatch == b.backMicrobatch && a.index == b.index && a.handle == b.handle &&
-           a.peer == b.peer && a.duration == b.duration && a.bytes == b.bytes;
-}
-
-bool
-IsSame(const Program& a, const Program& b)
-{
-    return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), b.ops.end(), [](auto& x, auto& y) {
-        return x == y;
-    });
-}
-
-/// All that tells bodies apart.
+/// All that tells operations apart, one after the other.
 std::vector<int64_t>
-KeyOf(const Program& body)
+KeyOf(const Program& program)
 {
     std::vector<int64_t> key;
-    for (const Op& op : body.ops)
+    for (const Op& op : program.ops)
     {
         key.insert(key.end(),
                    {static_cast<int64_t>(op.kind),
                     static_cast<int64_t>(op.stream),
+                    static_cast<int64_t>(op.action),
+                    op.chunk,
+                    op.microbatch,
+                    op.backChunk,
+                    op.backMicrobatch,
                     static_cast<int64_t>(op.index),
                     static_cast<int64_t>(op.handle),
                     op.peer,
-                    op.duration.Ps()});
+                    op.duration.Ps(),
+                    static_cast<int64_t>(op.bytes.Count())});
     }
     return key;
+}
+
+/// By which traces of two graphs are told apart that differ in their programs only; the same
+/// however bodies are numbered.
+std::string
+HashOfPrograms(const TaskGraph& graph)
+{
+    std::vector<std::string> bodies;
+    for (const Program& body : graph.bodies)
+    {
+        bodies.push_back(HashOfChakra(Json(KeyOf(body)).dump()));
+    }
+    Json programs = Json::array();
+    for (const RankClass& one : graph.classes)
+    {
+        Program program = one.program;
+        for (Op& op : program.ops)
+        {
+            if (op.kind == OpKind::Run)
+            {
+                programs.push_back(bodies[std::exchange(op.index, 0)]);
+            }
+        }
+        programs.push_back(KeyOf(program));
+    }
+    return HashOfChakra(programs.dump());
 }
 
 /// The operation that a node of ours stands for; none: it goes on with the one before.
@@ -101,10 +116,11 @@ KindOf(const chakra::Node& node)
         return OpKind::Send;
     case chakra::COMM_RECV_NODE:
         return OpKind::Receive;
-    case chakra::METADATA_NODE:
-        return word == "run" ? OpKind::Run : word == "wait" ? OpKind::Wait : OpKind::PostReceive;
     default:
-        return OpKind::Compute;
+        return word == "run"            ? OpKind::Run
+               : word == "wait"         ? OpKind::Wait
+               : word == "post_receive" ? OpKind::PostReceive
+                                        : OpKind::Compute;
     }
 }
 
@@ -136,6 +152,7 @@ ChakraGraphJson(const TaskGraph& graph, const RankLayout& layout)
                 {"handles", graph.handles},
                 {"rendezvous", graph.rendezvous},
                 {"once", graph.once},
+                {"programs", HashOfPrograms(graph)},
                 {"collectives", std::move(collectives)}}
         .dump();
 }
@@ -301,7 +318,7 @@ ChakraGraphReader::EndRank(const std::string& path)
     {
         own.program = std::move(m_program);
     }
-    else if (!IsSame(own.program, m_program))
+    else if (KeyOf(own.program) != KeyOf(m_program))
     {
         throw ConfigError(path,
                           "rank " + std::to_string(m_rank) + " does not do what rank " +

@@ -2,7 +2,6 @@
 
 #include "core/io/chakra/chakra-groups.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -13,17 +12,19 @@ namespace scaleacross
 namespace
 {
 
-/// The collectives of a program, each once, in the order of their first use.
+/// The collectives of a program with their streams, each once, in the order of their first use.
 class Used
 {
   public:
+    using Collective = std::pair<uint32_t, Stream>;
+
     Used(const TaskGraph& graph, const std::vector<Op>& ops)
         : m_graph(graph)
     {
         Look(ops);
     }
 
-    const std::vector<uint32_t>& Collectives() const
+    const std::vector<Collective>& Collectives() const
     {
         return m_collectives;
     }
@@ -37,70 +38,71 @@ class Used
             {
                 Look(m_graph.bodies[op.index].ops);
             }
-            else if (op.kind == OpKind::Collective &&
-                     std::find(m_collectives.begin(), m_collectives.end(), op.index) ==
-                         m_collectives.end())
+            else if (op.kind == OpKind::Collective && m_known.insert({op.index, op.stream}).second)
             {
-                m_collectives.push_back(op.index);
+                m_collectives.emplace_back(op.index, op.stream);
             }
         }
     }
 
     const TaskGraph& m_graph;
     std::set<uint32_t> m_bodies;
-    std::vector<uint32_t> m_collectives;
+    std::set<Collective> m_known;
+    std::vector<Collective> m_collectives;
 };
 
 } // namespace
 
 ChakraGroups::ChakraGroups(const TaskGraph& graph)
 {
-    for (const Collective& collective : graph.collectives)
-    {
-        m_parts.push_back(scaleacross::PartsOf(collective));
-    }
-    std::vector<std::vector<uint32_t>> used;
+    std::vector<std::vector<Used::Collective>> used;
     for (const RankClass& rankClass : graph.classes)
     {
         used.push_back(Used(graph, rankClass.program.ops).Collectives());
     }
     for (Rank rank = 0; rank < graph.ranks; rank++)
     {
-        for (const uint32_t collective : used[graph.ClassOf(rank)])
+        for (const auto& [collective, stream] : used[graph.ClassOf(rank)])
         {
-            for (const CollectivePart& part : m_parts[collective])
+            const CollectiveCall& call = graph.collectives[collective].call;
+            if (call.op != CollectiveOp::SendReceive) // of which each step is a message of two
             {
-                const auto [entry, isNew] =
-                    m_numbers.emplace(KeyOf(part.group, rank),
-                                      static_cast<uint32_t>(m_members.size() + 1));
-                if (isNew)
-                {
-                    std::vector<Rank>& members = m_members.emplace_back();
-                    for (uint32_t i = 0; i < part.group.Size(); i++)
-                    {
-                        members.push_back(part.group.Member(rank, i));
-                    }
-                }
+                Add(call.group, stream, rank);
             }
         }
     }
 }
 
-ChakraGroups::Key
-ChakraGroups::KeyOf(const RankGroup& group, Rank rank)
+void
+ChakraGroups::Add(const RankGroup& group, Stream stream, Rank rank)
 {
-    Key key{{}, group.Member(rank, 0)};
+    const auto [entry, isNew] =
+        m_numbers.emplace(KeyOf(group, stream, rank), static_cast<uint32_t>(m_members.size() + 1));
+    if (isNew)
+    {
+        std::vector<Rank>& members = m_members.emplace_back();
+        for (uint32_t i = 0; i < group.Size(); i++)
+        {
+            members.push_back(group.Member(rank, i));
+        }
+    }
+}
+
+ChakraGroups::Key
+ChakraGroups::KeyOf(const RankGroup& group, Stream stream, Rank rank)
+{
+    std::vector<uint32_t> axes;
     for (const RankGroup::Axis& axis : group.Axes())
     {
-        key.first.insert(key.first.end(), {axis.stride, axis.count});
+        axes.insert(axes.end(), {axis.stride, axis.count});
     }
-    return key;
+    return {stream, std::move(axes), group.Member(rank, 0)};
 }
 
 uint32_t
-ChakraGroups::NumberOf(const RankGroup& group, Rank rank) const
+ChakraGroups::NumberOf(const RankGroup& group, Stream stream, Rank rank) const
 {
-    return m_numbers.at(KeyOf(group, rank));
+    return m_numbers.at(KeyOf(group, stream, rank));
 }
 
 std::string

@@ -17,14 +17,15 @@ constexpr const char* kCommSource = "comm_src";      //!< int32, rank
 constexpr const char* kCommDestination = "comm_dst"; //!< int32, rank
 constexpr const char* kCommTag = "comm_tag";         //!< int32
 constexpr const char* kGroup = "pg_name";            //!< string, a number to ASTRA-sim
+constexpr const char* kGpuStream = "stream";         //!< int64, from PyTorch's profiler
 constexpr const char* kDimensions = "involved_dim";  //!< list of bool, by dimension of ASTRA-sim
 
 // Ours, from which a trace is read as the very task graph that it was made from.
 constexpr const char* kGraph = "scaleacross";     //!< of the file: string, JSON
 constexpr const char* kRank = "scaleacross.rank"; //!< of the file: uint32
 constexpr const char* kHash = "scaleacross.hash"; //!< of the file: string, HashOfChakra()
-/// String: "run", "wait" and "post_receive" of metadata nodes; "rest" of what follows the first
-/// node of a collective that takes several.
+/// String: "run", "wait" and "post_receive" of computing that takes no time; "rest" of what follows
+/// the first node of a collective that takes several.
 constexpr const char* kDo = "scaleacross.do";
 constexpr const char* kPs = "scaleacross.ps";                 //!< int64, picoseconds of computing
 constexpr const char* kCollective = "scaleacross.collective"; //!< uint32, in the graph's list

@@ -44,10 +44,10 @@ TypeOf(CollectiveOp op)
 
 /// What a member puts in.
 Bytes
-InputOf(const CollectivePart& part)
+InputOf(const CollectiveCall& call)
 {
-    const uint64_t n = part.op == CollectiveOp::AllGather ? part.group.Size() : 1;
-    return Bytes((part.bytes.Count() + n - 1) / n);
+    const uint64_t n = call.op == CollectiveOp::AllGather ? call.group.Size() : 1;
+    return Bytes((call.bytes.Count() + n - 1) / n);
 }
 
 /// The nodes of a rank, one after the other.
@@ -160,54 +160,47 @@ class NodeWriter
         AddAttribute(m_node, words::kCommSize).set_int64_val(static_cast<int64_t>(bytes.Count()));
     }
 
-    /// Every part follows the one before, and the first what was posted before on its stream.
+    /// It follows what was posted before on its stream.
     void Post(const Op& op)
     {
         const Collective& collective = m_graph.collectives[op.index];
+        const CollectiveCall& call = collective.call;
         const std::string name = ToString(collective.comm) + " " + collective.name;
         Nodes& stream = m_streams[static_cast<size_t>(op.stream)];
-        bool first = true;
-        for (const CollectivePart& part : m_groups.PartsOf(op.index))
+        Nodes nodes;
+        const auto add = [&](chakra::NodeType type, const auto& set) {
+            Begin(type, name);
+            After(stream);
+            set();
+            Mark(op, nodes.empty());
+            nodes.push_back(Finish());
+        };
+        if (call.op == CollectiveOp::SendReceive)
         {
-            const bool steps = part.op == CollectiveOp::SendReceive;
-            const uint32_t n = part.group.Size();
-            const uint32_t own = part.group.IndexOf(m_rank);
+            const uint32_t n = call.group.Size();
+            const uint32_t own = call.group.IndexOf(m_rank);
+            const Rank next = call.group.Member(m_rank, (own + 1) % n);
+            const Rank before = call.group.Member(m_rank, (own + n - 1) % n);
             const uint32_t tag = m_graph.messages + op.index;
-            Nodes nodes;
-            for (const bool sends :
-                 steps ? std::vector<bool>{true, false} : std::vector<bool>{true})
-            {
-                Begin(steps ? sends ? chakra::COMM_SEND_NODE : chakra::COMM_RECV_NODE
-                            : chakra::COMM_COLL_NODE,
-                      name);
-                After(stream);
-                if (steps)
-                {
-                    const Rank next = part.group.Member(m_rank, (own + 1) % n);
-                    const Rank before = part.group.Member(m_rank, (own + n - 1) % n);
-                    SetMessage(sends ? m_rank : before, sends ? next : m_rank, tag, part.bytes);
-                }
-                else
-                {
-                    SetCollective(part);
-                }
-                Mark(op, first);
-                first = false;
-                nodes.push_back(Finish());
-            }
-            stream = nodes;
+            add(chakra::COMM_SEND_NODE, [&] { SetMessage(m_rank, next, tag, call.bytes); });
+            add(chakra::COMM_RECV_NODE, [&] { SetMessage(before, m_rank, tag, call.bytes); });
         }
-        m_handles[op.handle] = stream;
+        else
+        {
+            add(chakra::COMM_COLL_NODE, [&] { SetCollective(call, op.stream); });
+        }
+        stream = nodes;
+        m_handles[op.handle] = nodes;
     }
 
-    void SetCollective(const CollectivePart& part)
+    void SetCollective(const CollectiveCall& call, Stream stream)
     {
         OnGpu();
-        AddAttribute(m_node, words::kCommType).set_int64_val(TypeOf(part.op));
+        AddAttribute(m_node, words::kCommType).set_int64_val(TypeOf(call.op));
         AddAttribute(m_node, words::kCommSize)
-            .set_int64_val(static_cast<int64_t>(InputOf(part).Count()));
+            .set_int64_val(static_cast<int64_t>(InputOf(call).Count()));
         AddAttribute(m_node, words::kGroup)
-            .set_string_val(std::to_string(m_groups.NumberOf(part.group, m_rank)));
+            .set_string_val(std::to_string(m_groups.NumberOf(call.group, stream, m_rank)));
     }
 
     /// That the node belongs to the collective.
@@ -250,9 +243,9 @@ class NodeWriter
 
     void Do(const char* what, const std::string& name)
     {
-        Begin(chakra::METADATA_NODE, name);
-        // To ASTRA-sim anything else takes the place of the one communication that it allows.
-        AddAttribute(m_node, words::kIsCpuOp).set_bool_val(true);
+        // Computing that takes no time: ASTRA-sim knows no metadata nodes, and stops at them.
+        Begin(chakra::COMP_NODE, name);
+        OnGpu();
         AddAttribute(m_node, words::kDo).set_string_val(what);
     }
 

@@ -139,6 +139,9 @@ ExactJson(const Collective& collective)
     Json json{{"class", static_cast<uint32_t>(collective.comm)},
               {"name", collective.name},
               {"algorithm", collective.algorithm}};
+    json["call"] = Json::array({static_cast<uint32_t>(collective.call.op),
+                                ExactJson(collective.call.group),
+                                collective.call.bytes.Count()});
     Put(json, "chunks", collective.chunks, usual.chunks);
     Put(json, "channels", collective.channels, usual.channels);
     Put(json, "streams", collective.streams, usual.streams);
@@ -162,6 +165,10 @@ CollectiveOfJson(const Json& json)
     collective.comm = static_cast<CommClass>(json.at("class").get<uint32_t>());
     collective.name = json.at("name").get<std::string>();
     collective.algorithm = json.at("algorithm").get<std::string>();
+    const Json& call = json.at("call");
+    collective.call = {static_cast<CollectiveOp>(call.at(0).get<uint32_t>()),
+                       GroupOfJson(call.at(1)),
+                       Bytes(call.at(2).get<uint64_t>())};
     Take(json, "chunks", collective.chunks);
     Take(json, "channels", collective.channels);
     Take(json, "streams", collective.streams);

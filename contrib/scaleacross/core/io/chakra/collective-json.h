@@ -11,8 +11,8 @@ namespace scaleacross
 {
 
 /// A collective with all that engines look at, its phases among it: what is as it usually is, is
-/// left out. Times are whole picoseconds; patterns and classes are numbers, in the order of their
-/// enumerations.
+/// left out. Times are whole picoseconds; patterns, classes and what calls do are numbers, in the
+/// order of their enumerations.
 nlohmann::ordered_json ExactJson(const Collective& collective);
 
 /// The same axes as [[stride, count], ...].

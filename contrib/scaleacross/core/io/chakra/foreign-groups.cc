@@ -8,9 +8,12 @@
 #include "core/io/text-file.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <utility>
 
 namespace scaleacross
@@ -21,10 +24,79 @@ namespace
 
 using Json = nlohmann::json;
 
+/**
+ * The parallelism of a group by what PyTorch's users describe it with, data parallelism if it says
+ * none: Megatron-LM's "EXPERT_DATA_PARALLEL_GROUP", or the "mesh_tp" of a device mesh.
+ *
+ * Of several words the first of this list counts: experts' parameters are reduced over expert data
+ * parallelism and sharded by expert tensor parallelism.
+ */
+CommClass
+ClassOf(const std::string& description)
+{
+    static const std::vector<std::pair<CommClass, std::set<std::string>>> words{
+        {CommClass::Data, {"data", "dp", "fsdp", "hsdp", "ddp", "edp"}},
+        {CommClass::Tensor, {"tensor", "tp", "etp"}},
+        {CommClass::Context, {"context", "cp"}},
+        {CommClass::Expert, {"expert", "ep"}},
+        {CommClass::Pipeline, {"pipeline", "pp"}}};
+    std::set<std::string> said{""};
+    std::string word;
+    for (const char letter : description + " ")
+    {
+        if (std::isalpha(static_cast<unsigned char>(letter)) != 0)
+        {
+            word += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        }
+        else
+        {
+            said.insert(std::exchange(word, ""));
+        }
+    }
+    for (const auto& [comm, known] : words)
+    {
+        if (std::any_of(known.begin(), known.end(), [&](const auto& one) {
+                return said.count(one) > 0;
+            }))
+        {
+            return comm;
+        }
+    }
+    return CommClass::Data;
+}
+
+/// What PyTorch's observer calls the node that lists process groups.
+constexpr const char* g_groupsNode = "## process_group:init ##";
+
+/// The list of process groups in a node's values: PyTorch gives a list of one text, which the
+/// converter writes as Python shows it, "['[{...}, ...]']".
+std::optional<Json>
+ListOf(const std::string& values)
+{
+    Json list = Json::parse(values, nullptr, false);
+    if (list.is_discarded() && values.size() >= 4 && values.compare(0, 2, "['") == 0)
+    {
+        std::string text;
+        for (size_t i = 2; i + 2 < values.size(); i++)
+        {
+            const bool escape =
+                values[i] == '\\' && (values[i + 1] == '\\' || values[i + 1] == '\'');
+            text += values[escape ? ++i : i];
+        }
+        list = Json::parse(text, nullptr, false);
+    }
+    if (list.is_array() && list.size() == 1 && !list.front().is_object())
+    {
+        const Json only = list.front();
+        list = only.is_string() ? Json::parse(only.get<std::string>(), nullptr, false) : only;
+    }
+    return list.is_array() ? std::optional<Json>(list) : std::nullopt;
+}
+
 } // namespace
 
 std::optional<RankGroup>
-FamilyOf(const std::vector<Rank>& members, uint32_t ranks)
+FamilyOf(const std::vector<Rank>& members)
 {
     std::vector<RankGroup::Axis> axes;
     uint64_t reach = 1;
@@ -50,10 +122,6 @@ FamilyOf(const std::vector<Rank>& members, uint32_t ranks)
         }
         starts = std::move(next);
     }
-    if (ranks % reach != 0)
-    {
-        return std::nullopt;
-    }
     const RankGroup group(axes);
     for (uint32_t i = 0; i < members.size(); i++)
     {
@@ -67,114 +135,156 @@ FamilyOf(const std::vector<Rank>& members, uint32_t ranks)
 
 ForeignGroups::ForeignGroups(const std::string& files, uint32_t ranks)
     : m_ranks(ranks),
-      m_all(ranks)
+      m_all(ranks),
+      m_ofRanks(ranks)
 {
     std::iota(m_all.begin(), m_all.end(), 0);
+    m_ofFile["0"] = GroupOf("0", m_all, CommClass::Data);
     const std::string path = ChakraGroupsFile(files);
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored))
     {
         return;
     }
-    try
-    {
-        const Json groups = Json::parse(ReadBinaryFile(path));
-        for (const auto& [name, members] : groups.get<std::map<std::string, Json>>())
-        {
-            Put(name, members.get<std::vector<Rank>>(), path);
-        }
-    }
-    catch (const Json::exception& error)
+    const Json groups = Json::parse(ReadBinaryFile(path), nullptr, false);
+    if (!groups.is_object())
     {
         throw ConfigError(path,
-                          std::string("it cannot be read: ") + error.what(),
+                          groups.is_discarded()
+                              ? "it is no JSON"
+                              : std::string("it is ") + groups.type_name() + " and no object",
                           R"(process groups by name, such as {"1": [0, 1, 2, 3]})",
                           "");
+    }
+    for (const auto& [name, ranksOf] : groups.items())
+    {
+        std::vector<Rank> members = MembersOf(ranksOf, name, path);
+        if (members.empty())
+        {
+            FailAtGroup(path, name, "has no ranks");
+        }
+        m_ofFile[name] = GroupOf(name, std::move(members), CommClass::Data);
     }
 }
 
 void
-ForeignGroups::Add(const chakra::Node& node, const std::string& path)
+ForeignGroups::Add(Rank rank, const chakra::Node& node, const std::string& path)
 {
-    // The text of a list of one text, in Python: "['[{...}, ...]']".
-    const std::string& values = node.inputs().values();
-    if (values.size() < 4 || values.find("pg_name") == std::string::npos)
-    {
-        return;
-    }
-    const Json list = Json::parse(values.substr(2, values.size() - 4), nullptr, false);
-    if (!list.is_array())
+    if (node.name() != g_groupsNode)
     {
         return;
     }
     const std::string where = path + ", node " + std::to_string(node.id());
-    for (const Json& group : list)
-    {
-        try
-        {
-            const Json& name = group.at("pg_name");
-            Put(name.is_string() ? name.get<std::string>() : name.dump(),
-                group.at("ranks").get<std::vector<Rank>>(),
-                where);
-        }
-        catch (const Json::exception& error)
-        {
-            throw ConfigError(where,
-                              std::string("a process group cannot be read: ") + error.what(),
-                              R"({"pg_name": "1", "ranks": [0, 1]})",
-                              "");
-        }
-    }
-}
-
-void
-ForeignGroups::Put(const std::string& name, std::vector<Rank> members, const std::string& where)
-{
-    if (members.empty())
-    {
-        members = m_all;
-    }
-    std::sort(members.begin(), members.end());
-    const bool twice = std::adjacent_find(members.begin(), members.end()) != members.end();
-    if (twice || members.back() >= m_ranks)
+    const auto list = ListOf(node.inputs().values());
+    if (!list)
     {
         throw ConfigError(
             where,
-            "process group " + Quoted(name) +
-                (twice ? " has a rank twice" : " has rank " + std::to_string(members.back())),
-            "different ranks, 0 to " + std::to_string(m_ranks - 1),
-            "");
+            "its process groups (inputs.values) cannot be read",
+            R"(what chakra_converter writes: ['[{"pg_name": "1", "ranks": [0, 1]}]'])",
+            "convert the trace again");
     }
-    const auto [known, isNew] = m_groups.emplace(name, members);
-    if (!isNew && known->second != members)
+    for (const Json& group : *list)
     {
-        throw ConfigError(where,
-                          "process group " + Quoted(name) + " has other ranks than before",
-                          "one group of a name",
-                          "");
+        if (!group.is_object() || !group.contains("pg_name") || !group.contains("ranks"))
+        {
+            throw ConfigError(where,
+                              "a process group is " + group.dump(),
+                              R"({"pg_name": "1", "ranks": [0, 1]})",
+                              "");
+        }
+        const Json& word = group.at("pg_name");
+        const std::string name = word.is_string() ? word.get<std::string>() : word.dump();
+        std::vector<Rank> members = MembersOf(group.at("ranks"), name, where);
+        const Json description = group.value("pg_desc", Json(""));
+        // PyTorch writes no ranks of a group that has all of them.
+        const ForeignGroup* said =
+            GroupOf(name,
+                    members.empty() ? m_all : std::move(members),
+                    ClassOf(description.is_string() ? description.get<std::string>() : ""));
+        const auto [known, isNew] = m_ofRanks[rank].emplace(name, said);
+        const auto ofFile = m_ofFile.find(name);
+        if ((!isNew && known->second != said) ||
+            (name != "0" && ofFile != m_ofFile.end() && ofFile->second != said))
+        {
+            FailAtGroup(where, name, "has other ranks than before");
+        }
     }
 }
 
-const std::vector<Rank>*
-ForeignGroups::Find(const std::string& name) const
+std::vector<Rank>
+ForeignGroups::MembersOf(const Json& list, const std::string& name, const std::string& where) const
 {
-    const auto known = m_groups.find(name);
-    if (known != m_groups.end())
+    if (!list.is_array())
     {
-        return &known->second;
+        FailAtGroup(where, name, "is " + list.dump() + " and no list of ranks");
     }
-    return name.empty() || name == "0" ? &m_all : nullptr;
+    std::vector<Rank> members;
+    for (const Json& rank : list)
+    {
+        if (!rank.is_number_unsigned() || rank.get<uint64_t>() >= m_ranks)
+        {
+            FailAtGroup(where, name, "has " + rank.dump() + " for a rank");
+        }
+        members.push_back(rank.get<Rank>());
+    }
+    std::sort(members.begin(), members.end());
+    const auto twice = std::adjacent_find(members.begin(), members.end());
+    if (twice != members.end())
+    {
+        FailAtGroup(where, name, "has rank " + std::to_string(*twice) + " twice");
+    }
+    return members;
+}
+
+void
+ForeignGroups::FailAtGroup(const std::string& where,
+                           const std::string& name,
+                           const std::string& problem) const
+{
+    throw ConfigError(where,
+                      "process group " + Quoted(name) + " " + problem,
+                      "different ranks of those that have a trace, 0 to " +
+                          std::to_string(m_ranks - 1),
+                      "");
+}
+
+const ForeignGroup*
+ForeignGroups::GroupOf(const std::string& name, std::vector<Rank> members, CommClass comm)
+{
+    const auto number = static_cast<uint32_t>(m_groups.size());
+    ForeignGroup group{number, members, comm};
+    return &m_groups.try_emplace({name, std::move(members)}, std::move(group)).first->second;
+}
+
+const ForeignGroup*
+ForeignGroups::Find(Rank rank, const std::string& name) const
+{
+    const std::string& word = name.empty() ? "0" : name;
+    for (const Known* known : {&m_ofRanks[rank], &m_ofFile})
+    {
+        if (const auto found = known->find(word); found != known->end())
+        {
+            return found->second;
+        }
+    }
+    return nullptr;
 }
 
 std::string
-ForeignGroups::Names() const
+ForeignGroups::Names(Rank rank) const
 {
-    std::string names;
-    for (const auto& [name, members] : m_groups)
+    std::vector<std::string> names;
+    for (const Known* known : {&m_ofRanks[rank], &m_ofFile})
     {
-        names += (names.empty() ? "" : ", ") + Quoted(name);
+        for (const auto& [name, group] : *known)
+        {
+            names.push_back(Quoted(name));
+        }
     }
-    return names.empty() ? "none" : names;
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return AnyOf(names);
 }
 
 } // namespace scaleacross

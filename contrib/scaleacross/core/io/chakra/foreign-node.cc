@@ -70,6 +70,34 @@ WholeOf(const Place& at, const char* name)
     }
 }
 
+/// Refuses an attribute that is given twice: which of them counts?
+void
+ExpectEachOnce(const Place& at)
+{
+    for (const char* name : {words::kIsCpuOp,
+                             words::kNumOps,
+                             words::kTensorSize,
+                             words::kCommType,
+                             words::kCommSize,
+                             words::kCommSource,
+                             words::kCommDestination,
+                             words::kCommTag,
+                             words::kGroup,
+                             words::kGpuStream})
+    {
+        const auto& attributes = at.node.attr();
+        const auto count = std::count_if(attributes.begin(),
+                                         attributes.end(),
+                                         [name](const auto& one) { return one.name() == name; });
+        if (count > 1)
+        {
+            at.Fail(std::string("it has the attribute ") + name + " " + std::to_string(count) +
+                        " times",
+                    "each attribute once");
+        }
+    }
+}
+
 bool
 IsOnCpu(const Place& at)
 {
@@ -112,22 +140,28 @@ ReadCompute(const Place& at, ForeignNode& node)
         {
             at.Fail("its num_ops is " + std::to_string(operations), "FLOPs, from 0");
         }
+        const int64_t memory = WholeOf(at, words::kTensorSize).value_or(0);
+        if (memory < 0)
+        {
+            at.Fail("its tensor_size is " + std::to_string(memory), "bytes, from 0");
+        }
         node.work = Flops(static_cast<double>(operations));
+        node.memory = Bytes(static_cast<uint64_t>(memory));
     }
-    const bool works = node.duration > Duration() || node.work.Value() > 0;
+    const bool works = node.duration > Duration() || node.work.Value() > 0 || node.memory > Bytes();
     node.kind = works ? ForeignKind::Compute : ForeignKind::Nothing;
 }
 
 /// Bytes of what is communicated.
 Bytes
-SizeOf(const Place& at)
+SizeOf(const Place& at, int64_t least = 1)
 {
     const auto size = WholeOf(at, words::kCommSize);
-    if (!size || *size <= 0)
+    if (!size || *size < least)
     {
         at.Fail(size ? "its comm_size is " + std::to_string(*size) : "it has no comm_size",
-                "bytes, from 1",
-                "add the attribute comm_size");
+                "bytes, from " + std::to_string(least),
+                size ? "" : "add the attribute comm_size");
     }
     return Bytes(static_cast<uint64_t>(*size));
 }
@@ -245,7 +279,9 @@ ReadCollective(const Place& at, ForeignNode& node)
         node.group = group->string_val();
     }
     node.kind = ForeignKind::Collective;
-    node.input = *type == chakra::BARRIER ? Bytes(1) : SizeOf(at);
+    // Of what goes to different experts, or is gathered from them, a member may have nothing.
+    const bool mayBeNone = *type == chakra::ALL_TO_ALL || *type == chakra::ALL_GATHER;
+    node.input = *type == chakra::BARRIER ? Bytes(1) : SizeOf(at, mayBeNone ? 0 : 1);
 }
 
 } // namespace
@@ -273,6 +309,11 @@ ReadForeignNode(const chakra::Node& from, Rank rank, uint32_t ranks, const std::
     node.name = from.name();
     node.after.assign(from.data_deps().begin(), from.data_deps().end());
     node.calledBy.assign(from.ctrl_deps().begin(), from.ctrl_deps().end());
+    ExpectEachOnce(at);
+    if (!IsOnCpu(at))
+    {
+        node.gpuStream = WholeOf(at, words::kGpuStream);
+    }
     switch (from.type())
     {
     case chakra::METADATA_NODE:

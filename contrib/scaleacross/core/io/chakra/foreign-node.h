@@ -9,6 +9,7 @@
 #include "core/spec/collective-spec.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,11 @@ struct ForeignNode
     /// The same of calls that it is made by, which may be left out of the trace: Chakra's converter
     /// drops nodes that no data depend on.
     std::vector<uint64_t> calledBy;
-    Duration duration; //!< Compute; zero: by work
+    /// CUDA's stream of work of the GPU, which does one after the other; none: it is not known.
+    std::optional<int64_t> gpuStream;
+    Duration duration; //!< Compute; zero: by work and memory
     Flops work;        //!< Compute
+    Bytes memory;      //!< Compute: read from HBM and written to it
     CollectiveOp op{CollectiveOp::AllReduce};
     std::string operation; //!< Collective: the format's word for what it does
     bool perMember{false}; //!< Collective: S is what all put in together, else what one does

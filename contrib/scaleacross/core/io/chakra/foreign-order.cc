@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -71,6 +72,18 @@ class Orderer
             if (!index.emplace(nodes[i].id, i).second)
             {
                 Fail(i, "its number is given twice", "a number of its own for each node");
+            }
+        }
+        std::map<int64_t, uint32_t> last; // by stream of the GPU
+        for (uint32_t i = 0; i < nodes.size(); i++)
+        {
+            if (const auto stream = nodes[i].gpuStream)
+            {
+                const auto [before, isFirst] = last.try_emplace(*stream, i);
+                if (!isFirst)
+                {
+                    m_callers[i].push_back(std::exchange(before->second, i));
+                }
             }
         }
         for (uint32_t i = 0; i < nodes.size(); i++)
@@ -193,6 +206,7 @@ class Orderer
     const std::vector<ForeignNode>& m_nodes;
     const std::string& m_path;
     std::vector<std::vector<uint32_t>> m_after; //!< by node: whose data it needs
+    /// By node: who calls it, and what is before it on its stream; only where these may come first.
     std::vector<std::vector<uint32_t>> m_callers;
     std::vector<std::vector<uint32_t>> m_next; //!< by node: who needs its data
     std::vector<std::vector<uint32_t>> m_called;

@@ -35,7 +35,18 @@ Fail(const std::vector<ForeignRank>& ranks,
      const std::string& allowed)
 {
     const ForeignNode& node = NodeAt(ranks, at);
-    FailAtNode(ranks[at.rank].path, node.id, node.name, problem, allowed);
+    const bool grouped = node.kind == ForeignKind::Collective &&
+                         node.op == CollectiveOp::AllToAll &&
+                         node.name.find("SendRecv") != std::string::npos;
+    FailAtNode(ranks[at.rank].path,
+               node.id,
+               node.name,
+               problem,
+               allowed,
+               grouped ? "chakra_converter makes an all-to-all of sends and receives that are "
+                         "posted together, as of a pipeline, and loses their partners: write them "
+                         "as COMM_SEND_NODE and COMM_RECV_NODE"
+                       : "");
 }
 
 /// "node 7 \"all-reduce\" of rank 3".
@@ -138,44 +149,51 @@ class Joiner
                 }
             }
         }
-        for (const auto& [name, group] : m_known)
+        for (const auto& [number, group] : m_known)
         {
             ExpectAll(group);
+        }
+        for (ForeignPartners::Operation& operation : m_partners.operations)
+        {
+            Even(operation);
         }
     }
 
   private:
     struct Group
     {
-        std::vector<Rank> members;
+        const ForeignGroup* group{nullptr};
         RankGroup family;
         std::vector<uint32_t> operations; //!< in their order
         std::vector<At> first;            //!< by operation: of the first member
         std::map<Rank, uint32_t> count;   //!< operations so far, by member
-        std::map<Rank, uint32_t> last;    //!< place of its last, by member
     };
 
     void Add(const At& at)
     {
         ForeignNode& node = m_ranks[at.rank].nodes[at.place];
         Group& group = GroupOf(at, node);
-        if (group.members.size() == 1)
+        if (group.group->members.size() == 1)
         {
             node.kind = ForeignKind::Nothing;
             return;
         }
         const uint32_t turn = group.count[at.rank]++;
-        group.last[at.rank] = at.place;
         if (turn == group.operations.size())
         {
-            const auto n = static_cast<uint64_t>(group.members.size());
             group.operations.push_back(static_cast<uint32_t>(m_partners.operations.size()));
             group.first.push_back(at);
-            m_partners.operations.push_back(
-                {group.family, group.members, node.op, node.input * (node.perMember ? n : 1)});
+            m_partners.operations.push_back({group.group->number,
+                                             group.family,
+                                             group.group->members,
+                                             group.group->comm,
+                                             node.op,
+                                             Bytes(),
+                                             Bytes()});
         }
         const ForeignNode& first = NodeAt(m_ranks, group.first[turn]);
-        if (first.operation != node.operation || first.input != node.input)
+        const bool mayDiffer = node.op == CollectiveOp::AllToAll || node.perMember;
+        if (first.operation != node.operation || (first.input != node.input && !mayDiffer))
         {
             Fail(m_ranks,
                  at,
@@ -184,7 +202,25 @@ class Joiner
                      NameOf(m_ranks, group.first[turn]) + " is " + What(first),
                  "the same of all members, in the same order");
         }
+        ForeignPartners::Operation& operation = m_partners.operations[group.operations[turn]];
+        operation.bytes = mayDiffer ? operation.bytes + node.input : node.input;
+        operation.largest = std::max(operation.largest, node.input);
         m_partners.number[at.rank][at.place] = group.operations[turn];
+    }
+
+    /// Of an all-to-all every member sends the mean of all, at least a byte.
+    void Even(ForeignPartners::Operation& operation)
+    {
+        if (operation.op == CollectiveOp::AllToAll)
+        {
+            const uint64_t n = operation.members.size();
+            operation.bytes = Bytes((operation.bytes.Count() + n - 1) / n);
+            m_partners.uneven =
+                std::max(m_partners.uneven,
+                         static_cast<double>(operation.largest.Count()) /
+                             static_cast<double>(std::max<uint64_t>(operation.bytes.Count(), 1)));
+        }
+        operation.bytes = std::max(operation.bytes, Bytes(1));
     }
 
     static std::string What(const ForeignNode& node)
@@ -194,16 +230,17 @@ class Joiner
 
     Group& GroupOf(const At& at, const ForeignNode& node)
     {
-        const std::vector<Rank>* members = m_groups.Find(node.group);
-        if (members == nullptr)
+        const ForeignGroup* known = m_groups.Find(at.rank, node.group);
+        if (known == nullptr)
         {
             Fail(m_ranks,
                  at,
                  "its process group (pg_name) " + Quoted(node.group) + " is not known",
-                 "one of " + m_groups.Names() +
+                 m_groups.Names(at.rank) +
                      ", from FILES.groups.json or from a metadata node of PyTorch's");
         }
-        if (!std::binary_search(members->begin(), members->end(), at.rank))
+        const std::vector<Rank>& members = known->members;
+        if (!std::binary_search(members.begin(), members.end(), at.rank))
         {
             Fail(m_ranks,
                  at,
@@ -211,22 +248,21 @@ class Joiner
                      Quoted(node.group),
                  "a group that the rank is in");
         }
-        const auto [known, isNew] = m_known.try_emplace(*members);
-        Group& group = known->second;
-        if (isNew)
+        Group& group = m_known[known->number];
+        if (group.group == nullptr)
         {
-            const auto family = FamilyOf(*members, static_cast<uint32_t>(m_ranks.size()));
+            const auto family = FamilyOf(members);
             if (!family)
             {
                 Fail(m_ranks,
                      at,
                      "its process group " + Quoted(node.group) + " of " +
-                         std::to_string(members->size()) + " ranks from " +
-                         std::to_string(members->front()) + " on is no lattice",
+                         std::to_string(members.size()) + " ranks from " +
+                         std::to_string(members.front()) + " on is no lattice",
                      "ranks at equal steps, or blocks of such at equal steps, each beginning at a "
                      "multiple of what it spans");
             }
-            group.members = *members;
+            group.group = known;
             group.family = *family;
         }
         return group;
@@ -234,7 +270,7 @@ class Joiner
 
     void ExpectAll(const Group& group) const
     {
-        for (const Rank member : group.members)
+        for (const Rank member : group.group->members)
         {
             const auto known = group.count.find(member);
             const uint32_t count = known == group.count.end() ? 0 : known->second;
@@ -253,7 +289,7 @@ class Joiner
     std::vector<ForeignRank>& m_ranks;
     const ForeignGroups& m_groups;
     ForeignPartners& m_partners;
-    std::map<std::vector<Rank>, Group> m_known; //!< by members
+    std::map<uint32_t, Group> m_known; //!< by ForeignGroup::number
 };
 
 } // namespace

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -19,14 +21,14 @@ namespace scaleacross
 namespace
 {
 
-/// Families, of which some have to be one.
+/// Lanes, of which some have to be one.
 class Unions
 {
   public:
-    uint32_t Add()
+    explicit Unions(uint32_t count)
+        : m_root(count)
     {
-        m_root.push_back(static_cast<uint32_t>(m_root.size()));
-        return m_root.back();
+        std::iota(m_root.begin(), m_root.end(), 0);
     }
 
     uint32_t RootOf(uint32_t one) const
@@ -49,50 +51,79 @@ class Unions
     std::vector<uint32_t> m_root;
 };
 
+/**
+ * Puts process groups into lanes, so that no rank has two in one: each into the first in which none
+ * of its members has another, in the order of their first collectives. By group number.
+ */
+std::map<uint32_t, uint32_t>
+LanesOf(const ForeignPartners& partners)
+{
+    std::map<uint32_t, uint32_t> lanes;
+    std::vector<std::set<Rank>> taken;
+    for (const ForeignPartners::Operation& operation : partners.operations)
+    {
+        const auto [entry, isNew] = lanes.try_emplace(operation.group, 0);
+        if (!isNew)
+        {
+            continue;
+        }
+        const auto free = std::find_if(taken.begin(), taken.end(), [&](const auto& ranks) {
+            return std::none_of(operation.members.begin(), operation.members.end(), [&](Rank rank) {
+                return ranks.count(rank) > 0;
+            });
+        });
+        entry->second = static_cast<uint32_t>(free - taken.begin());
+        taken.resize(std::max<size_t>(taken.size(), entry->second + 1));
+        taken[entry->second].insert(operation.members.begin(), operation.members.end());
+    }
+    return lanes;
+}
+
 /// The collectives of a graph, and what their operations are called there.
 class Collectives
 {
   public:
     explicit Collectives(const ForeignPartners& partners)
+        : m_unions(static_cast<uint32_t>(partners.operations.size()))
     {
+        const std::map<uint32_t, uint32_t> lanes = LanesOf(partners);
         std::vector<RankGroup> families;
-        std::map<std::tuple<size_t, CollectiveOp, uint64_t>, uint32_t> known;
+        std::map<std::tuple<size_t, CollectiveOp, CommClass, uint64_t>, uint32_t> known;
         for (const ForeignPartners::Operation& operation : partners.operations)
         {
-            const auto family = static_cast<uint32_t>(
+            const auto family = static_cast<size_t>(
                 std::find(families.begin(), families.end(), operation.family) - families.begin());
             if (family == families.size())
             {
                 families.push_back(operation.family);
-                m_unions.Add();
             }
             const auto [entry, isNew] =
-                known.try_emplace({family, operation.op, operation.bytes.Count()},
+                known.try_emplace({family, operation.op, operation.comm, operation.bytes.Count()},
                                   static_cast<uint32_t>(said.size()));
             if (isNew)
             {
                 said.push_back(TraceCollective{operation.op,
-                                               CommClass::Data,
+                                               operation.comm,
                                                operation.family,
                                                operation.bytes});
             }
             number.push_back(entry->second);
-            m_family.push_back(family);
+            m_lane.push_back(lanes.at(operation.group));
         }
         SetStreams();
     }
 
-    /// Puts a family on the stream of another if all its collectives wait for one of that: so they
+    /// Puts a lane on the stream of another if all its collectives wait for one of that: so they
     /// may be posted before that one is over.
     void JoinChained(const std::vector<ForeignRank>& ranks, const ForeignPartners& partners)
     {
-        std::map<uint32_t, uint32_t> all;                            // nodes, by family
+        std::map<uint32_t, uint32_t> all;                            // nodes, by lane
         std::map<std::pair<uint32_t, uint32_t>, uint32_t> following; // likewise and of which
         for (size_t rank = 0; rank < ranks.size(); rank++)
         {
             const auto& nodes = ranks[rank].nodes;
-            const auto familyOf = [&](uint32_t place) {
-                return m_family[partners.number[rank][place]];
+            const auto laneOf = [&](uint32_t place) {
+                return m_lane[partners.number[rank][place]];
             };
             for (uint32_t place = 0; place < nodes.size(); place++)
             {
@@ -100,18 +131,18 @@ class Collectives
                 {
                     continue;
                 }
-                all[familyOf(place)]++;
+                all[laneOf(place)]++;
                 std::set<uint32_t> before;
                 for (const uint32_t other : ranks[rank].after[place])
                 {
                     if (nodes[other].kind == ForeignKind::Collective)
                     {
-                        before.insert(familyOf(other));
+                        before.insert(laneOf(other));
                     }
                 }
-                for (const uint32_t family : before)
+                for (const uint32_t lane : before)
                 {
-                    following[{familyOf(place), family}]++;
+                    following[{laneOf(place), lane}]++;
                 }
             }
         }
@@ -134,16 +165,16 @@ class Collectives
     {
         std::map<uint32_t, uint32_t> streams; // by root, in the order of use
         stream.clear();
-        for (const uint32_t family : m_family)
+        for (const uint32_t lane : m_lane)
         {
             const auto next = static_cast<uint32_t>(streams.size());
-            const uint32_t own = streams.emplace(m_unions.RootOf(family), next).first->second;
+            const uint32_t own = streams.emplace(m_unions.RootOf(lane), next).first->second;
             stream.push_back(static_cast<Stream>(own % kStreams));
         }
     }
 
-    Unions m_unions;
-    std::vector<uint32_t> m_family; //!< by operation
+    Unions m_unions;              //!< of lanes
+    std::vector<uint32_t> m_lane; //!< by operation
 };
 
 /// Writes the program of a rank.
@@ -192,8 +223,8 @@ class ProgramWriter
         return std::move(m_program);
     }
 
-    /// Computations that have no time yet: place in the program, and work.
-    const std::vector<std::pair<uint32_t, Flops>>& Computes() const
+    /// Computations that have no time yet.
+    const std::vector<TraceCompute>& Computes() const
     {
         return m_computes;
     }
@@ -238,7 +269,8 @@ class ProgramWriter
             op.duration = node.duration;
             if (node.duration == Duration())
             {
-                m_computes.emplace_back(static_cast<uint32_t>(m_program.ops.size()), node.work);
+                m_computes.push_back(
+                    {m_own, static_cast<uint32_t>(m_program.ops.size()), node.work, node.memory});
             }
             break;
         case ForeignKind::Send:
@@ -326,7 +358,7 @@ class ProgramWriter
     const Collectives& m_collectives;
     Rank m_own;
     Program m_program;
-    std::vector<std::pair<uint32_t, Flops>> m_computes;
+    std::vector<TraceCompute> m_computes; //!< of class m_own
     /// By node: communication that is over when it is, and has not been awaited before.
     std::vector<std::vector<uint32_t>> m_pending;
     std::vector<uint32_t> m_handle; //!< by node
@@ -343,7 +375,7 @@ struct UnequalTurns
     uint32_t turnElsewhere;
 };
 
-/// Where families share a stream, the members of a collective have to have posted equally many
+/// Where lanes share a stream, the members of a collective have to have posted equally many
 /// collectives on it before: by that they know it. The first of which that is not so.
 std::optional<UnequalTurns>
 FindUnequalTurns(const std::vector<ForeignRank>& ranks,
@@ -393,15 +425,66 @@ CollectivesOf(const std::vector<ForeignRank>& ranks,
         FailAtNode(ranks[unequal->rank].path,
                    node.id,
                    node.name,
-                   "process groups are of more than " + streams +
-                       " families, so that some share a stream, and there it is collective " +
+                   "ranks are in more than " + streams +
+                       " process groups, so that some share a stream, and there it is collective " +
                        std::to_string(unequal->turn + 1) + " of rank " +
                        std::to_string(unequal->rank) + " and " +
                        std::to_string(unequal->turnElsewhere + 1) + " of another member",
-                   streams + " families of process groups, or equally many collectives of all "
-                             "ranks");
+                   streams + " process groups of a rank, or equally many collectives of all ranks");
     }
     return plain;
+}
+
+/// Whether any of a rank's communication is waited for by what it computes.
+bool
+ComputesAfterCommunication(const ForeignRank& rank)
+{
+    std::vector<bool> follows(rank.nodes.size(), false); // communication, whatever is between
+    for (uint32_t place = 0; place < rank.nodes.size(); place++)
+    {
+        for (const uint32_t before : rank.after[place])
+        {
+            const ForeignKind kind = rank.nodes[before].kind;
+            follows[place] = follows[place] || follows[before] || kind == ForeignKind::Receive ||
+                             kind == ForeignKind::Collective;
+        }
+        if (follows[place] && rank.nodes[place].kind == ForeignKind::Compute)
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// What to know of traces that can be run.
+std::vector<std::string>
+WarningsOf(const std::vector<ForeignRank>& ranks, const ForeignPartners& partners)
+{
+    constexpr double kUneven = 1.05;
+    std::vector<std::string> warnings;
+    const auto has = [&ranks](auto&&... kinds) {
+        return std::any_of(ranks.begin(), ranks.end(), [&](const ForeignRank& rank) {
+            return std::any_of(rank.nodes.begin(), rank.nodes.end(), [&](const ForeignNode& node) {
+                return ((node.kind == kinds) || ...);
+            });
+        });
+    };
+    if (has(ForeignKind::Compute) && has(ForeignKind::Receive, ForeignKind::Collective) &&
+        std::none_of(ranks.begin(), ranks.end(), ComputesAfterCommunication))
+    {
+        warnings.push_back("no computation of the traces waits for communication, as "
+                           "chakra_converter writes them: what it has to wait for is not known, so "
+                           "the time is the least that it can be");
+    }
+    if (partners.uneven > kUneven)
+    {
+        std::ostringstream text;
+        text.precision(3);
+        text << "a member puts up to " << partners.uneven
+             << " times the mean into an all-to-all of the traces; here all put in the mean";
+        warnings.push_back(text.str());
+    }
+    return warnings;
 }
 
 } // namespace
@@ -425,7 +508,7 @@ ForeignTraces::AddRank(const std::string& text, const std::string& path)
             nodes.push_back(ReadForeignNode(node, rank, m_ranks, path));
             if (node.type() == chakra::METADATA_NODE)
             {
-                m_groups.Add(node, path);
+                m_groups.Add(rank, node, path);
             }
         });
     m_all.push_back(OrderNodes(std::move(nodes), path));
@@ -451,10 +534,9 @@ ForeignTraces::Work()
     {
         ProgramWriter writer(m_all[rank], partners.number[rank], collectives, rank);
         writer.Write(orders[rank]);
-        for (const auto& [op, flops] : writer.Computes())
-        {
-            work.computes.push_back({rank, op, flops});
-        }
+        work.computes.insert(work.computes.end(),
+                             writer.Computes().begin(),
+                             writer.Computes().end());
         graph.handles = std::max(graph.handles, writer.Handles());
         RankClass& own = graph.classes.emplace_back();
         own.representative = rank;
@@ -470,6 +552,7 @@ ForeignTraces::Work()
                           "a node of computing or communication in one of the traces",
                           "");
     }
+    work.warnings = WarningsOf(m_all, partners);
     return work;
 }
 

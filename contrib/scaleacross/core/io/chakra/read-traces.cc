@@ -218,12 +218,19 @@ ReadOwn(Files& files, const std::string& firstText)
 }
 
 TraceWork
-ReadForeign(Files& files, const std::string& firstText, const std::string& prefix)
+ReadForeign(Files& files, const std::string& firstText, const TraceSpec& trace)
 {
-    ForeignTraces traces(files.Ranks(), prefix);
+    ForeignTraces traces(files.Ranks(), trace.files);
     for (Rank rank = 0; rank < files.Ranks(); rank++)
     {
         const std::string text = rank == 0 ? firstText : files.Read(rank);
+        if (!trace.lowers && !GraphOf(MetadataOf(text, files.Path(rank))).empty())
+        {
+            throw ConfigError(files.Path(rank),
+                              "ScaleAcross has written it, and not " + files.Path(0),
+                              "traces of one run",
+                              "have all read alike by trace.lower if they belong together");
+        }
         traces.AddRank(text, files.Path(rank));
     }
     return traces.Work();
@@ -237,8 +244,8 @@ ReadTraces(TraceSpec& trace)
     Files files(trace.files);
     const std::string first = files.Read(0);
     const bool own = !trace.lowers && !GraphOf(MetadataOf(first, files.Path(0))).empty();
-    auto work = std::make_shared<TraceWork>(own ? ReadOwn(files, first)
-                                                : ReadForeign(files, first, trace.files));
+    auto work =
+        std::make_shared<TraceWork>(own ? ReadOwn(files, first) : ReadForeign(files, first, trace));
     if (!trace.digest.empty() && trace.digest != files.Digest())
     {
         throw ConfigError(trace.files,

@@ -321,15 +321,14 @@ Choose(CollectiveOp op,
     return best;
 }
 
-} // namespace
-
+/// Without the call.
 Collective
-Lower(CollectiveOp op,
-      CommClass comm,
-      Bytes bytes,
-      const RankGroup& group,
-      const RankLayout& layout,
-      const LoweringRules& rules)
+PhasesOf(CollectiveOp op,
+         CommClass comm,
+         Bytes bytes,
+         const RankGroup& group,
+         const RankLayout& layout,
+         const LoweringRules& rules)
 {
     const CollectiveAlgorithm algorithm = rules.algorithm;
     const bool chosen = algorithm->chooses && group.Size() > 1;
@@ -385,6 +384,21 @@ Lower(CollectiveOp op,
     {
         Cut(bytes, group.Size(), rules, collective);
     }
+    return collective;
+}
+
+} // namespace
+
+Collective
+Lower(CollectiveOp op,
+      CommClass comm,
+      Bytes bytes,
+      const RankGroup& group,
+      const RankLayout& layout,
+      const LoweringRules& rules)
+{
+    Collective collective = PhasesOf(op, comm, bytes, group, layout, rules);
+    collective.call = {op, group, bytes};
     return collective;
 }
 
@@ -563,6 +577,7 @@ LowerRouted(const RoutedTokens& tokens,
     {
         largest = std::max(largest, phase.bytes);
     }
+    collective.call.bytes = largest;
     collective.chunks = collective.channels = 1;
     if (way->kernel == TokenKernel::Throughput)
     {
@@ -610,19 +625,6 @@ PhaseFamilies(const RankGroup& group, const RankLayout& layout, CollectiveAlgori
         families.push_back(level.group);
     }
     return families;
-}
-
-Collective
-Joined(Collective first, const Collective& second)
-{
-    first.name += "+" + second.name;
-    first.phases.insert(first.phases.end(), second.phases.begin(), second.phases.end());
-    first.chunks = std::max(first.chunks, second.chunks);
-    first.channels = std::max(first.channels, second.channels);
-    first.streams = first.streams || second.streams;
-    first.launch += second.launch;
-    first.processors = std::max(first.processors, second.processors);
-    return first;
 }
 
 } // namespace scaleacross

@@ -151,9 +151,6 @@ std::vector<RankGroup> PhaseFamilies(const RankGroup& group,
                                      const RankLayout& layout,
                                      CollectiveAlgorithm algorithm);
 
-/// One collective of the phases of both, one after the other.
-Collective Joined(Collective first, const Collective& second);
-
 } // namespace scaleacross
 
 #endif // SCALEACROSS_LOWERING_H

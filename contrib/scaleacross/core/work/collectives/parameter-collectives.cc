@@ -82,24 +82,6 @@ ParameterCollectives::WaitGather(const ParameterUnit& unit,
     }
 }
 
-Collective
-ParameterCollectives::Reduction(uint64_t count, const DataGroups& groups, bool replicas) const
-{
-    const Bytes bytes(count * m_gradientBytes);
-    const uint32_t shards = groups.shard.Size();
-    const Bytes shard((bytes.Count() + shards - 1) / shards);
-    const auto lower = [this](CollectiveOp op, Bytes size, const RankGroup& group) {
-        return Lower(op, CommClass::Data, size, group, m_layout, m_rules);
-    };
-    const Collective scatter = lower(CollectiveOp::ReduceScatter, bytes, groups.shard);
-    if (!replicas || groups.replicas.Size() == 1)
-    {
-        return scatter;
-    }
-    const Collective reduce = lower(CollectiveOp::AllReduce, shard, groups.replicas);
-    return shards > 1 ? Joined(scatter, reduce) : reduce;
-}
-
 void
 ParameterCollectives::PostReduction(const ParameterUnit& unit,
                                     uint32_t slot,
@@ -107,11 +89,23 @@ ParameterCollectives::PostReduction(const ParameterUnit& unit,
                                     bool replicas,
                                     Program& program) const
 {
-    if (Reduces(unit, part))
+    const DataGroups& groups = Groups(part);
+    const Bytes bytes(Count(unit, part) * m_gradientBytes);
+    const uint32_t shards = groups.shard.Size();
+    const Bytes shard((bytes.Count() + shards - 1) / shards);
+    const auto post = [&](CollectiveOp op, Bytes size, const RankGroup& group) {
+        AppendCollective(m_table.Add(Lower(op, CommClass::Data, size, group, m_layout, m_rules)),
+                         Stream::Reduce,
+                         Handle(slot, part, true),
+                         program);
+    };
+    if (bytes > Bytes())
     {
-        const uint32_t collective =
-            m_table.Add(Reduction(Count(unit, part), Groups(part), replicas));
-        AppendCollective(collective, Stream::Reduce, Handle(slot, part, true), program);
+        post(CollectiveOp::ReduceScatter, bytes, groups.shard);
+        if (replicas)
+        {
+            post(CollectiveOp::AllReduce, shard, groups.replicas);
+        }
     }
 }
 

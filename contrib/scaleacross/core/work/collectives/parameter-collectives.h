@@ -26,11 +26,12 @@ enum class UnitPart : uint8_t
  *
  * Gathers move BF16 parameters within the shard group on Stream::Gather. Reductions move gradients
  * of WorkloadSpec::gradientBytes on Stream::Reduce: DDP all-reduces; ZeRO and FSDP reduce-scatter;
- * HSDP reduce-scatters inside the shard group and then all-reduces the shard across, as one
- * collective "reduce_scatter+all_reduce", so that on the one in-order stream the next unit's first
- * step waits for the crossing of this one's.
+ * HSDP reduce-scatters inside the shard group and then all-reduces the shard across, two
+ * collectives on the one in-order stream, so that the next unit's first step waits for the crossing
+ * of this one's.
  *
- * Handles: the first belong to LayerProgram; slot i has four: gather and reduction of either part.
+ * Handles: the first belong to LayerProgram; slot i has four: gather and reduction of either part,
+ * all collectives of it.
  */
 class ParameterCollectives
 {
@@ -76,7 +77,6 @@ class ParameterCollectives
     static uint32_t Handle(uint32_t slot, UnitPart part, bool reduction);
     bool Gathers(const ParameterUnit& unit, UnitPart part) const;
     bool Reduces(const ParameterUnit& unit, UnitPart part) const;
-    Collective Reduction(uint64_t count, const DataGroups& groups, bool replicas) const;
 
     RankLayout m_layout;
     LoweringRules m_rules;

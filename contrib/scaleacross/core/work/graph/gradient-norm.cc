@@ -27,19 +27,18 @@ SumOver(const RankGroup& group, const RankLayout& layout)
                  CollectiveAlgorithm("halving-doubling"));
 }
 
-/// Over the ranks of a stage that have different gradients when these have been reduced.
-Collective
-SumOverStage(const RankLayout& layout)
+/// Over the ranks of a stage that have different gradients when these have been reduced: over one
+/// family of groups after the other.
+std::vector<RankGroup>
+FamiliesOf(const RankLayout& layout)
 {
-    const Collective tensor = SumOver(layout.tensor, layout);
     if (layout.plan.sharding->optimizer)
     {
-        return Joined(tensor, SumOver(layout.dense, layout));
+        return {layout.tensor, layout.dense};
     }
-    const Collective expert = SumOver(layout.expert, layout);
     return layout.plan.FoldsExperts()
-               ? Joined(Joined(tensor, SumOver(layout.expertTensor, layout)), expert)
-               : Joined(tensor, expert);
+               ? std::vector<RankGroup>{layout.tensor, layout.expertTensor, layout.expert}
+               : std::vector<RankGroup>{layout.tensor, layout.expert};
 }
 
 } // namespace
@@ -52,9 +51,12 @@ GradientNorm::GradientNorm(const RankLayout& layout,
     : m_pipeline(layout.pipeline),
       m_rendezvous(rendezvous),
       m_message(message),
-      m_handle(handle),
-      m_collective(table.Add(SumOverStage(layout)))
+      m_handle(handle)
 {
+    for (const RankGroup& family : FamiliesOf(layout))
+    {
+        m_collectives.push_back(table.Add(SumOver(family, layout)));
+    }
 }
 
 void
@@ -106,11 +108,11 @@ GradientNorm::Append(Rank rank, Program& program) const
             append(OpKind::PostReceive, parent, down(stage));
         }
     }
-    if (m_collective != CollectiveTable::kNone)
+    for (const uint32_t collective : m_collectives)
     {
-        AppendCollective(m_collective, Stream::Reduce, m_handle, program);
-        AppendWait(m_handle, program);
+        AppendCollective(collective, Stream::Reduce, m_handle, program);
     }
+    AppendWait(m_handle, program);
     for (const uint32_t child : children)
     {
         append(OpKind::Receive, child, up(child));

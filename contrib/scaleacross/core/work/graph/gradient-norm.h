@@ -34,7 +34,7 @@ class GradientNorm
 {
   public:
     /// Messages numbered from `message`, whose receives are posted in a rendezvous
-    /// (TaskGraph::rendezvous), a collective under `handle`. Collectives are added to `table`.
+    /// (TaskGraph::rendezvous), collectives under `handle`. Collectives are added to `table`.
     GradientNorm(const RankLayout& layout,
                  uint32_t message,
                  uint32_t handle,
@@ -61,7 +61,7 @@ class GradientNorm
     bool m_rendezvous;
     uint32_t m_message;
     uint32_t m_handle;
-    uint32_t m_collective;
+    std::vector<uint32_t> m_collectives; //!< CollectiveTable::kNone: of one member
 };
 
 } // namespace scaleacross

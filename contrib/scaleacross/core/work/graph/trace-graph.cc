@@ -2,6 +2,7 @@
 
 #include "core/work/graph/trace-graph.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,37 @@ ToString(const TracePlaces& places)
 }
 
 } // namespace
+
+std::vector<std::string>
+TraceWarnings(const Scenario& scenario)
+{
+    const TraceWork& work = *scenario.Job().trace->work;
+    std::vector<std::string> warnings = work.warnings;
+    const NetworkPlan& network = scenario.network;
+    const NetworkPlan usual;
+    const auto says = [&work](const auto& matches) {
+        return std::any_of(work.collectives.begin(), work.collectives.end(), matches);
+    };
+    const bool routes =
+        network.allToAll->oncePerServer || network.allToAll->kernel != TokenKernel::None;
+    if (routes && says([](const auto& one) { return one && one->op == CollectiveOp::AllToAll; }))
+    {
+        warnings.push_back("network.all_to_all is " + ToString(network.allToAll) +
+                           ", which sends tokens once to each server; which tokens the "
+                           "all-to-alls of the traces are is not known, and they go direct");
+    }
+    const bool changed =
+        network.collective != usual.collective || network.allToAll != usual.allToAll ||
+        network.collectiveChunk != usual.collectiveChunk || network.channels != usual.channels;
+    if (changed && !work.graph.collectives.empty() &&
+        !says([](const auto& one) { return one.has_value(); }))
+    {
+        warnings.push_back("the traces have the phases of their collectives, so that "
+                           "network.collective, all_to_all, collective_chunk and channels have no "
+                           "effect: trace.lower has them written anew");
+    }
+    return warnings;
+}
 
 std::variant<RankLayout, Infeasible>
 LayOutTrace(const Scenario& scenario)
@@ -87,8 +119,10 @@ BuildTraceGraph(const Scenario& scenario, const RankLayout& layout, const Loweri
     for (const TraceCompute& compute : work.computes)
     {
         RankClass& rankClass = graph.classes[compute.classId];
+        const GpuSpec& gpu = gpuOf(rankClass);
         rankClass.program.ops[compute.op].duration =
-            ComputeTime(compute.work, gpuOf(rankClass).bf16Peak);
+            std::max(ComputeTime(compute.work, gpu.bf16Peak),
+                     SerialisationTime(compute.memory, gpu.hbmBandwidth));
     }
     return graph;
 }

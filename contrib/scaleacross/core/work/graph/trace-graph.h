@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct TraceCompute
     uint32_t classId{0};
     uint32_t op{0}; //!< in the class's program
     Flops work;
+    Bytes memory; //!< read from HBM and written to it
 };
 
 /// The servers and buildings of ranks, which the phases of a collective depend on.
@@ -51,7 +53,12 @@ struct TraceWork
     std::vector<TraceCompute> computes;
     ParallelPlan plan;                 //!< tp x cp x pp x dp is the number of ranks
     std::optional<TracePlaces> places; //!< that phases in the graph were written for
+    std::vector<std::string> warnings; //!< what to know of the traces, a line each
 };
+
+/// What to know of a job that replays traces on a scenario's network: what traces say, and what of
+/// the study has no effect on them.
+std::vector<std::string> TraceWarnings(const Scenario& scenario);
 
 /**
  * The ranks of a job that replays traces: rank r on GPU r.
@@ -63,7 +70,8 @@ struct TraceWork
 std::variant<RankLayout, Infeasible> LayOutTrace(const Scenario& scenario);
 
 /// The work of such a job: collectives become phases by the rules, computations last as long as the
-/// GPU of their class needs at its BF16 peak. Domain: the layout is LayOutTrace()'s.
+/// GPU of their class needs at its BF16 peak, or at the bandwidth of its HBM if that is longer.
+/// Domain: the layout is LayOutTrace()'s.
 TaskGraph BuildTraceGraph(const Scenario& scenario,
                           const RankLayout& layout,
                           const LoweringRules& rules);
