@@ -27,29 +27,16 @@ except ModuleNotFoundError as missing:
     print(f"multipath_grid.py: error: {measuring.lacking(missing)}", file=sys.stderr)
     sys.exit(2)
 
-CROSSING, LOSS = "plan.crossing", "cluster.cross.loss"
-DISTANCE, MULTIPATH = "cluster.cross.distance", "network.multipath"
+CROSSING, MULTIPATH = "plan.crossing", "plan.network.multipath"
+LOSS, DISTANCE = "point.cluster.cross.loss", "point.cluster.cross.distance"
 GRID = (CROSSING, LOSS, DISTANCE, MULTIPATH)
-TOLERANCE = (CROSSING, MULTIPATH, "network.qps", LOSS, "network.reorder_tolerance")
+TOLERANCE = (CROSSING, MULTIPATH, "plan.network.qps", LOSS, "plan.network.reorder_tolerance")
 COMMAND = "./scaleacross compare STUDY --sweep ... --csv FILE"
-CROSSED = re.compile(r"\b(DP|PP|EP)-out\b")  # in the label of a plan
 ROUND_TRIP = 0.01  # ms per km
 TITLES = {"dp": "DP crosses", "pp": "PP crosses", "ep": "EP crosses (all-to-all)"}
 TICKS = (1, 1.2, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 50, 100)
 MARKERS = ["o", "s", "^", "D", "v", "P"]
 MARK = re.compile(r"<!--=(\S+?)-->(.*?)<!--/-->", re.DOTALL)
-
-
-def settings_of(row):
-    """Values by setting: those that were swept, and those in the label of the plan."""
-    settings = dict(row)
-    words = row.get("plan", "").split()
-    settings.update({f"network.{word.split('=')[0]}": word.split("=")[1]
-                     for word in words if "=" in word})
-    crossed = CROSSED.search(row.get("plan", ""))
-    if crossed:
-        settings[CROSSING] = crossed[1].lower()
-    return settings
 
 
 class Cell:
@@ -71,16 +58,17 @@ class Grid:
         self.cells = {}
         try:
             with path.open(newline="", encoding="utf-8") as file:
-                rows = [settings_of(row) for row in csv.DictReader(file)]
+                rows = list(csv.DictReader(file))
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise InputError(f"{path}: {getattr(error, 'strerror', error)}") from error
         columns = rows[0] if rows else {}
-        for name in (*keys, "engine", "outcome", "iteration_time_s"):
+        for name in (*keys, "engine", "iteration_time_s"):
             if name not in columns:
                 raise InputError(f"{path}: there is no column {name}; {COMMAND} writes it")
         for number, row in enumerate(rows, 2):
-            if row["outcome"] != "done":
-                raise InputError(f"{path}:{number}: {row['outcome']}, which has no time")
+            if not row["iteration_time_s"]:
+                why = row.get("infeasible.reason") or row.get("failed.reason") or "not run"
+                raise InputError(f"{path}:{number}: {why}, which has no time")
             key = (row["engine"], *(row[name] for name in keys))
             self.cells.setdefault(key, Cell()).times.append(1e3 * float(row["iteration_time_s"]))
         # In the order in which they were swept.

@@ -64,6 +64,60 @@ CsvRows(const std::string& name)
     return rows;
 }
 
+/// The cells of every line of what RFC 4180 describes, but for its line ends.
+inline std::vector<std::vector<std::string>>
+QuotedCsvLines(const std::string& csv)
+{
+    std::vector<std::vector<std::string>> rows{{""}};
+    bool quoted = false;
+    for (size_t i = 0; i < csv.size(); i++)
+    {
+        std::string& cell = rows.back().back();
+        if (quoted && csv[i] == '"' && i + 1 < csv.size() && csv[i + 1] == '"')
+        {
+            cell += csv[i++];
+        }
+        else if (csv[i] == '"')
+        {
+            quoted = !quoted;
+        }
+        else if (!quoted && csv[i] == ',')
+        {
+            rows.back().emplace_back();
+        }
+        else if (!quoted && csv[i] == '\n')
+        {
+            rows.push_back({""});
+        }
+        else
+        {
+            cell += csv[i];
+        }
+    }
+    EXPECT_FALSE(quoted);
+    rows.pop_back(); // behind the last line end
+    return rows;
+}
+
+/// The rows of what the program has written, by their columns.
+inline std::vector<CsvRow>
+CsvTable(const std::string& csv)
+{
+    const auto lines = QuotedCsvLines(csv);
+    std::vector<CsvRow> table;
+    for (size_t i = 1; i < lines.size(); i++)
+    {
+        EXPECT_EQ(lines[i].size(), lines[0].size());
+        CsvRow& row = table.emplace_back();
+        for (size_t column = 0; column < lines[i].size(); column++)
+        {
+            EXPECT_TRUE(row.emplace(lines[0][column], lines[i][column]).second)
+                << lines[0][column] << " stands there twice";
+        }
+    }
+    return table;
+}
+
 /// The number that a cell is, all of it.
 inline double
 CsvNumber(const CsvRow& row, const std::string& column)

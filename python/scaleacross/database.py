@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 import pandas
 
 APPLICATION_ID = 0x53434C41  # "SCLA"
-SCHEMA_VERSION = 15
+SCHEMA_VERSION = 16
 CLASSES = ["tp", "ep", "cp", "pp", "dp"]  # of communication, in the order in which they are drawn
 
 RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s, run.mfu,

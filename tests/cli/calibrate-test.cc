@@ -399,7 +399,9 @@ TEST_F(Calibrate, ComparisonsSayHowMuchIsCovered)
         EXPECT_THAT(call.out, HasSubstr("Corrected:"));
         EXPECT_THAT(call.out, HasSubstr(" operations, the others "));
         EXPECT_THAT(call.out, HasSubstr("not reached: "));
-        EXPECT_THAT(Read("out.csv"), HasSubstr("operations,covered,uncovered_share"));
+        EXPECT_THAT(Read("out.csv"),
+                    HasSubstr("correction.operations,correction.covered,"
+                              "correction.uncovered_share"));
         const auto json = RunJson(compare);
         for (const auto& row : json.at("rows"))
         {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../csv-rows.h"
 #include "commands.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
-#include <map>
 
 namespace scaleacross
 {
@@ -13,43 +13,6 @@ namespace
 {
 
 using testing::HasSubstr;
-
-using Cells = std::vector<std::string>;
-
-/// Reads what RFC 4180 describes, but for its line ends.
-std::vector<Cells>
-RowsOf(const std::string& csv)
-{
-    std::vector<Cells> rows{{""}};
-    bool quoted = false;
-    for (size_t i = 0; i < csv.size(); i++)
-    {
-        std::string& cell = rows.back().back();
-        if (quoted && csv[i] == '"' && i + 1 < csv.size() && csv[i + 1] == '"')
-        {
-            cell += csv[i++];
-        }
-        else if (csv[i] == '"')
-        {
-            quoted = !quoted;
-        }
-        else if (!quoted && csv[i] == ',')
-        {
-            rows.back().emplace_back();
-        }
-        else if (!quoted && csv[i] == '\n')
-        {
-            rows.push_back({""});
-        }
-        else
-        {
-            cell += csv[i];
-        }
-    }
-    EXPECT_FALSE(quoted);
-    rows.pop_back(); // behind the last line end
-    return rows;
-}
 
 class ExportTest : public Commands
 {
@@ -60,23 +23,11 @@ class ExportTest : public Commands
     }
 
     /// Columns of each row by name.
-    std::vector<std::map<std::string, std::string>> Table(const std::string& arguments) const
+    std::vector<CsvRow> Table(const std::string& arguments) const
     {
         const Call call = Run("export small.db --csv " + arguments);
         EXPECT_EQ(call.code, 0) << call.err;
-        const auto rows = RowsOf(call.out);
-        std::vector<std::map<std::string, std::string>> table;
-        for (size_t i = 1; i < rows.size(); i++)
-        {
-            EXPECT_EQ(rows[i].size(), rows[0].size());
-            auto& row = table.emplace_back();
-            for (size_t column = 0; column < rows[i].size(); column++)
-            {
-                EXPECT_TRUE(row.emplace(rows[0][column], rows[i][column]).second)
-                    << rows[0][column] << " stands there twice";
-            }
-        }
-        return table;
+        return CsvTable(call.out);
     }
 };
 
@@ -130,8 +81,8 @@ TEST_F(ExportTest, TheViewIsTheTable)
                            "rank IS NULL, rank, iteration_time_s' >view.csv")
                               .c_str()),
               0);
-    const auto view = RowsOf(Read("view.csv"));
-    const auto table = RowsOf(call.out);
+    const auto view = QuotedCsvLines(Read("view.csv"));
+    const auto table = QuotedCsvLines(call.out);
     ASSERT_EQ(view.size(), table.size());
     EXPECT_EQ(view.front(), table.front());
     // Every column of a plan but what names it.
@@ -150,9 +101,10 @@ TEST_F(ExportTest, TheViewIsTheTable)
 
 TEST_F(ExportTest, QuotesWhatHasToBe)
 {
-    Sql("small.db", "UPDATE search SET changes = 'a, ''b''' || char(34) || char(10) || 'c'");
-    EXPECT_EQ(Table("").front().at("changes"), "a, 'b'\"\nc");
-    EXPECT_THAT(Run("export small.db --csv").out, HasSubstr(",\"a, 'b'\"\"\nc\","));
+    Sql("small.db",
+        "UPDATE search SET settings = json_object('k', 'a, ''b''' || char(34) || char(10) || 'c')");
+    EXPECT_EQ(Table("").front().at("changes"), "k=a, 'b'\"\nc");
+    EXPECT_THAT(Run("export small.db --csv").out, HasSubstr(",\"k=a, 'b'\"\"\nc\","));
 }
 
 TEST_F(ExportTest, ChoosesTheSearch)
@@ -363,7 +315,8 @@ TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
         "DROP TABLE run_fast_forward; ALTER TABLE scenario DROP COLUMN study; "
         "DROP TABLE sweep_point; DROP TABLE sweep; ALTER TABLE search DROP COLUMN topics; "
         "ALTER TABLE search DROP COLUMN placement_probability; "
-        "ALTER TABLE search DROP COLUMN robust; "
+        "ALTER TABLE search DROP COLUMN robust; ALTER TABLE search DROP COLUMN settings; "
+        "ALTER TABLE search ADD COLUMN changes TEXT; "
         "PRAGMA user_version = 9");
     EXPECT_THAT(Run("export small.db --csv").err, HasSubstr("has the older schema 9"));
     EXPECT_EQ(Run("run study.yaml --set cluster.cross.distance=30km").code, 0);
@@ -372,6 +325,31 @@ TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
     EXPECT_EQ(Table("").front().at("distance_km"), "10");
     EXPECT_EQ(Sql("small.db", "SELECT count(*) FROM ranking"),
               Sql("small.db", "SELECT count(*) FROM search_run"));
+}
+
+/// Before schema version 16 what was set was one text: settings of it are told apart though values
+/// have commas.
+TEST_F(ExportTest, SettingsOfOlderFilesAreToldApart)
+{
+    for (const char* set : {"cluster.cross.distance=20km", "cluster.cross.distance=30km"})
+    {
+        EXPECT_EQ(Run("explore study.yaml --keep 6 --set " + std::string(set)).code, 0);
+    }
+    Sql("small.db",
+        "DROP VIEW ranking; ALTER TABLE search DROP COLUMN settings; "
+        "ALTER TABLE search ADD COLUMN changes TEXT; "
+        "UPDATE search SET changes = 'engines=[analytical, packet], network.ns3.ns3::A::B-c=1, "
+        "search={plan: {tp: [2, 4], pp: [1]}, network: {qps: [1, 4]}}, plan.tp=4' WHERE id = 2; "
+        "UPDATE search SET changes = 'cluster.cross.distance=30km' WHERE id = 3; "
+        "PRAGMA user_version = 15");
+    EXPECT_EQ(Run("run study.yaml").code, 0); // which brings it up to date
+    EXPECT_EQ(Sql("small.db", "SELECT settings FROM search ORDER BY id"),
+              "\n"
+              R"({"engines":"[analytical, packet]","network.ns3.ns3::A::B-c":"1",)"
+              R"("search":"{plan: {tp: [2, 4], pp: [1]}, network: {qps: [1, 4]}}",)"
+              R"("plan.tp":"4"})"
+              "\n"
+              R"({"cluster.cross.distance":"30km"})");
 }
 
 } // namespace

@@ -95,7 +95,7 @@ class Merge : public ProgramTest
                  "SELECT n.name, position, run_resource.name, bytes FROM run_resource JOIN " +
                      runs + " AS n ON n.id = run_id ORDER BY n.name, position",
                  std::string("SELECT hash, study, method, plans, keep, next_plan, bound_s, "
-                             "finished, gap, whole, shard, changes FROM search ORDER BY hash"),
+                             "finished, gap, whole, shard, settings FROM search ORDER BY hash"),
                  // Of which plans it is known that they cannot run before they are ruled out
                  // depends on what else is known then; how many there are does not.
                  std::string("SELECT s.hash, evaluated + sum(CASE WHEN reason <> 'duplicate' THEN "
@@ -278,8 +278,8 @@ TEST_F(Merge, WhatElseTheFilesHold)
     EXPECT_EQ(Run("merge again.db small.db both.db").code, 0);
     EXPECT_EQ(Dump("out.db"), Dump("again.db"));
     EXPECT_EQ(Sql("out.db", "SELECT count(*) FROM search WHERE finished"), "2");
-    EXPECT_EQ(Sql("out.db", "SELECT changes FROM search WHERE study = 'small'"),
-              "cluster.cross.distance=20km");
+    EXPECT_EQ(Sql("out.db", "SELECT settings FROM search WHERE study = 'small'"),
+              R"({"cluster.cross.distance":"20km"})");
     // 20 km with the search, 10 km of the run that was asked for.
     EXPECT_EQ(Sql("out.db",
                   "SELECT count(*) FROM run JOIN scenario AS s ON s.id = scenario_id WHERE "

@@ -26,6 +26,8 @@ COMMANDS = [
      lambda answer: answer["values"]),
     (["explore", *SEARCH, "--sweep", "cluster.cross.distance=1km,30km", "--sweep",
       "cluster.cross.loss=0,1e-5"], lambda answer: answer["points"]),
+    (["compare", *PLAN, "--engines", "analytical,flow", "--sweep",
+      "cluster.cross.distance=1km,30km"], lambda answer: answer["rows"]),
     (["schedule", *PLAN], lambda answer: answer["stages"]),
     (["collective", STUDY, "-b", "1M", "-e", "4M"], None),
     (["sensitivity", STUDY, "--of", "cluster.cross"], lambda answer: answer["inputs"]),

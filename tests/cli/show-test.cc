@@ -59,18 +59,24 @@ TEST_F(Commands, ShowSaysWhatWasChanged)
     const std::string explore = "explore study.yaml --db a.db ";
     EXPECT_EQ(Run(explore).code, 0);
     EXPECT_THAT(Run("show a.db").out, HasSubstr("small (analytical engine): "));
-    EXPECT_EQ(RunJson("show a.db")["searches"][0]["changes"], nullptr);
+    EXPECT_EQ(RunJson("show a.db")["searches"][0]["settings"], nlohmann::json::object());
     // Of one key what is said last holds.
     EXPECT_EQ(Run(explore + "--set workload.global_batch=64 --set cluster.cross.distance=1km --set "
                             "workload.global_batch=32 --sweep cluster.cross.oversubscription=2,8")
                   .code,
               0);
-    EXPECT_EQ(Sql("a.db", "SELECT IFNULL(changes, '-') FROM search ORDER BY id"),
+    EXPECT_EQ(Sql("a.db", "SELECT DISTINCT IFNULL(changes, '-') FROM ranking ORDER BY search_id"),
               "-\n"
               "cluster.cross.distance=1km, workload.global_batch=32, "
               "cluster.cross.oversubscription=2\n"
               "cluster.cross.distance=1km, workload.global_batch=32, "
               "cluster.cross.oversubscription=8");
+    EXPECT_EQ(Sql("a.db", "SELECT count(*) FROM search WHERE settings IS NULL"), "1");
+    const auto set = RunJson("show a.db --search 3")["searches"][0]["settings"];
+    EXPECT_EQ(set,
+              (nlohmann::json{{"cluster.cross.distance", "1km"},
+                              {"workload.global_batch", "32"},
+                              {"cluster.cross.oversubscription", "8"}}));
     EXPECT_THAT(Run("show a.db").out,
                 ContainsRegex("\n +3 +small, cluster.cross.distance=1km, "
                               "workload.global_batch=32, cluster.cross.oversubscription=8 +"));

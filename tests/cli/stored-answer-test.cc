@@ -41,7 +41,7 @@ TEST_F(StoredAnswer, ASweepOverTheStudysOwnValueKeepsBothAnswers)
     const auto before = Shown("1");
     RunJson("explore study.yaml --db a.db --sweep cluster.cross.oversubscription=1,4");
     const auto after = Shown("1");
-    for (const char* key : {"explanation", "topics", "baselines", "changes", "gap"})
+    for (const char* key : {"explanation", "topics", "baselines", "settings", "gap"})
     {
         EXPECT_EQ(after.at(key), before.at(key)) << key;
     }
@@ -60,9 +60,9 @@ TEST_F(StoredAnswer, ASweepOverTheStudysOwnValueKeepsBothAnswers)
 TEST_F(StoredAnswer, AStudyThatWasAPointOfASweepIsTheStudyAsItIs)
 {
     RunJson("explore study.yaml --db a.db --sweep cluster.cross.oversubscription=1,4");
-    EXPECT_EQ(Shown("2").at("changes"), "cluster.cross.oversubscription=4");
+    EXPECT_EQ(Shown("2").at("settings"), (nlohmann::json{{"cluster.cross.oversubscription", "4"}}));
     const auto answer = RunJson("explore study.yaml --db a.db");
-    EXPECT_EQ(Shown("2").at("changes"), nullptr);
+    EXPECT_EQ(Shown("2").at("settings"), nlohmann::json::object());
     EXPECT_EQ(Shown("2").at("explanation"), answer.at("explanation"));
     EXPECT_EQ(Shown("2").at("baselines").size(), 2U);
     EXPECT_THAT(RunJson("show a.db").at("sweeps")[0].at("searches"), ElementsAre(1, 2));

@@ -32,7 +32,8 @@ except ModuleNotFoundError:
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-sync",
              "--disable-dev-shm-usage"]
-SCREENS = [(width, scheme) for width in (400, 1600) for scheme in ("light", "dark")]
+SCREENS = [(400, "light"), (400, "dark"), (1000, "light"), (1400, "light"), (1600, "light"),
+           (1600, "dark")]
 # Colours of the page in the light and in the dark, as page.css has them.
 PAGE = {"light": "rgb(244, 246, 248)", "dark": "rgb(15, 19, 23)"}
 MARKUP = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
@@ -86,14 +87,16 @@ class Browser(unittest.TestCase):
         cls.pages["run"] = cls.write(db)
         cls.pages["categories"] = cls.page_of("categories", pareto="time,memory", sweep={
             "cluster.buildings.gpu": ["h100", "b200"]})
+        cls.pages["robust"] = cls.page_of("robust", robust=True, given={
+            "uncertain.distance": {"values": ["1x", "10x"], "shares": [0.9, 0.1]}})
         mesh = cls.folder / "mesh.db"
         scaleacross.explore(mesh_of(32), db=mesh)
         cls.pages["mesh"] = cls.write(mesh)
 
     @classmethod
-    def page_of(cls, name, **options):
+    def page_of(cls, name, given=None, **options):
         db = cls.folder / f"{name}.db"
-        scaleacross.explore(STUDY, db=db, set={"engines": ["analytical"]}, **options)
+        scaleacross.explore(STUDY, db=db, set={"engines": ["analytical"], **(given or {})}, **options)
         return cls.write(db)
 
     @classmethod
@@ -152,6 +155,24 @@ class Browser(unittest.TestCase):
                           if not url.startswith(("file:///", "data:"))], [])
         self.assertLessEqual(sum(url.startswith("file:") for url in urls), 1, urls)
 
+    def check_tables(self, width):
+        """Nothing of any table is cut off, of those that are folded up either: no place scrolls
+        sideways, and no cell is narrower than its words or stands outside."""
+        self.browser.execute_async_script(
+            "document.querySelectorAll('details').forEach(one => { one.open = true; });"
+            "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        tables = self.ask(
+            "[...document.querySelectorAll('.table')].map(place => [place.firstElementChild.id, "
+            "place.scrollWidth - place.clientWidth, Math.max(...[...place.querySelectorAll('th, td')]"
+            ".map(cell => Math.max(cell.scrollWidth - cell.clientWidth, cell.getBoundingClientRect()"
+            ".right - place.getBoundingClientRect().right))), place.clientWidth])")
+        self.assertGreater(len(tables), 1)
+        for name, over, outside, own in tables:
+            self.assertGreater(own, 0, name)
+            self.assertLess(own, width, name)
+            self.assertLessEqual(over, 0, name)
+            self.assertLessEqual(outside, 1, name)  # of rounding
+
     def test_every_page_on_every_screen(self):
         for name, path in self.pages.items():
             self.assertLess(path.stat().st_size, 3e6)
@@ -162,6 +183,7 @@ class Browser(unittest.TestCase):
                                               "document.documentElement.clientWidth]")
                     self.assertLessEqual(width - 20, client)  # less a scroll bar
                     self.assertLessEqual(scroll, client)
+                    self.check_tables(width)
                     self.assertEqual(self.ask("getComputedStyle(document.body).backgroundColor"),
                                      PAGE[scheme])
                     self.assertTrue(self.ask(
@@ -191,12 +213,34 @@ class Browser(unittest.TestCase):
         self.check_quiet()
 
     def test_the_best_plans_stand_on_a_wide_screen(self):
-        """All columns at once, that of the front among them."""
-        for name in ("sweep", "categories"):
-            self.look(self.pages[name], 1600, "light")
-            all_of, seen = self.ask("(place => [place.scrollWidth, place.clientWidth])"
-                                    "(document.getElementById('table-plans').parentElement)")
-            self.assertLessEqual(all_of, seen, name)
+        """All columns at once, that of the front among them, and on narrower ones as cards."""
+        for width, cards in ((1600, False), (1400, False), (1000, True), (400, True)):
+            for name in ("sweep", "categories"):
+                self.look(self.pages[name], width, "light")
+                shown = self.ask("document.getElementById('table-plans').parentElement.classList"
+                                 ".contains('cards')")
+                self.assertEqual(shown, cards, f"{name} at {width}")
+                said = self.ask("getComputedStyle(document.querySelector('#table-plans td'), "
+                                "'::before').content")
+                self.assertEqual(said, '"#"' if cards else "none")
+
+    def test_the_answer_to_uncertain_spans_stands_large(self):
+        """And beside it the best plan of the study as it is."""
+        with contextlib.closing(sqlite3.connect(self.folder / "robust.db")) as connection:
+            robust = json.loads(connection.execute(
+                "SELECT robust FROM search WHERE robust IS NOT NULL").fetchone()[0])
+        self.assertNotEqual(robust["best"]["label"], robust["nominal_best"]["label"])
+        self.look(self.pages["robust"], 1400, "light")
+        large = self.ask("document.querySelector('.headline').innerText")
+        self.assertIn(f"{robust['best']['plan']['crossing'].upper()}-out", large)
+        chosen = self.ask("[...document.querySelectorAll('.choices article')].map(one => "
+                          "[one.querySelector('code').innerText, one.getBoundingClientRect().left, "
+                          "one.getBoundingClientRect().top])")
+        self.assertEqual([plan for plan, _, _ in chosen],
+                         [robust["best"]["label"], robust["nominal_best"]["label"]])
+        (_, left, top), (_, right, beside) = chosen
+        self.assertLess(left, right)
+        self.assertEqual(top, beside)
 
     def test_answer_is_the_databases(self):
         with contextlib.closing(sqlite3.connect(self.folder / "sweep.db")) as connection:

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -26,7 +27,7 @@ sys.path.insert(0, str(TOP / "python"))
 import scaleacross  # noqa: E402
 from scaleacross.report import __main__ as report  # noqa: E402
 from scaleacross.report import words  # noqa: E402
-from scaleacross.report.source import changes_of, numbers_of  # noqa: E402
+from scaleacross.report.source import numbers_of, settings_of, settings_text  # noqa: E402
 
 ANALYTICAL = {"engines": ["analytical"]}
 MARKUP = "</script><img src=x onerror=alert(1)> & \"q\" 'x' {{ 7 * 7 }}"
@@ -300,6 +301,24 @@ class Pages(unittest.TestCase):
             "UPDATE scenario SET study = replace(study, '\"layers\":8', '\"layers\":6') WHERE id > 1"])
         self.assertNotIn("sweep", self.page(other).tables)
 
+    def test_settings_are_those_that_were_given(self):
+        """Values with commas and what looks like another setting stay what they are."""
+        given = {"engines": "[analytical]", "search": "{plan: {tp: [2, 4], pp: [1]}}",
+                 "study": "a, plan.tp=4", "cluster.cross.distance": "1km"}
+        db = self.folder / "settings.db"
+        subprocess.run([os.environ["SCALEACROSS_PROGRAM"], "explore", str(STUDY), "--db", str(db),
+                        *(word for key, value in given.items()
+                          for word in ("--set", f"{key}={value}"))], check=True,
+                       capture_output=True)
+        ((settings,),) = self.stored("SELECT settings FROM search", db)
+        self.assertEqual(settings_of({"settings": settings}), given)
+        self.assertEqual(settings_text({"settings": settings}),
+                         ", ".join(f"{key}={value}" for key, value in given.items()))
+        facts = dict(self.page(db).tables["provenance"][1:])
+        self.assertEqual(shlex.split(facts["command"])[5:],
+                         [word for key, value in given.items()
+                          for word in ("--set", f"{key}={value}")])
+
     def test_uncertain_spans(self):
         db = self.folder / "robust.db"
         answer = scaleacross.explore(STUDY, db=db, robust=True, set={
@@ -308,6 +327,16 @@ class Pages(unittest.TestCase):
         for line in answer["robust"]["explanation"]:
             self.assertIn(line, page.texts["robust"])
             self.assertIn(line, page.texts["answer"])
+        best, nominal = (answer["robust"][key] for key in ("best", "nominal_best"))
+        self.assertNotEqual(best["label"], nominal["label"])
+        shown = " ".join(page.texts["answer"])
+        self.assertIn(f"{words.seconds(best['quantile_s'])} per iteration or less, with a probability "
+                      f"of 95 %; {words.seconds(best['nominal_s'])} as the study is.", shown)
+        for plan in (best, nominal):
+            self.assertIn(plan["label"], shown)
+            for key in ("quantile_s", "mean_s", "slowest_s", "nominal_s"):
+                self.assertIn(words.seconds(plan[key]), shown)
+        self.assertIn("of the best plan of the study as it is", " ".join(page.texts["places"]))
         self.assertEqual([float(row["quantile_s"]) for row in page.csv("robust.csv")][:10],
                          [row["quantile_s"] for row in answer["robust"]["ranking"]])
         self.assertEqual([row[:2] for row in page.tables["cases"][1:]],
@@ -521,7 +550,8 @@ class Pages(unittest.TestCase):
 
     def test_words_of_others_are_no_markup(self):
         db = changed(self.db, self.folder / "markup.db",
-                     ["UPDATE search SET study = ?, changes = 'cluster.name=' || ?", (MARKUP, MARKUP)],
+                     ["UPDATE search SET study = ?, settings = json_object('cluster.name', ?)",
+                      (MARKUP, MARKUP)],
                      ["UPDATE search_run SET label = ?", (MARKUP,)],
                      ["UPDATE plan SET label = ?", (MARKUP,)],
                      ["UPDATE baseline SET label = ?", (MARKUP,)],
@@ -618,12 +648,6 @@ class Words(unittest.TestCase):
                          ["5.06 %", "30.6 %", "10.0 %", "10.0 %"])
         self.assertEqual([words.probability(part) for part in (0.004, 0.0051, 0.5, 0.999)],
                          ["under 1 %", "1 %", "50 %", "over 99 %"])
-
-    def test_changes_of_attributes_are_told_apart(self):
-        changes = {"engines": "[analytical, packet]", "network.ns3.ns3::RdmaQueuePair::X": "1",
-                   "cluster.cross.distance": "1km"}
-        text = ", ".join(f"{key}={value}" for key, value in changes.items())
-        self.assertEqual(changes_of({"changes": text}), changes)
 
     def test_values_of_a_setting_lie_on_a_line_or_are_categories(self):
         for values, numbers in ((["1km", "300m", "20000 km"], [1, 0.3, 20000]),

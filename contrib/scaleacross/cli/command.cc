@@ -3,10 +3,13 @@
 #include "cli/command.h"
 
 #include "cli/engines.h"
+#include "cli/output-file.h"
+#include "cli/show/report-json.h"
 #include "core/base/errors.h"
 #include "helper/engine/study-attributes.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 namespace scaleacross
@@ -137,22 +140,18 @@ OverridesOf(const CommonOptions& options)
 }
 
 std::string
-ChangesText(const CommonOptions& options)
+SettingsJson(const CommonOptions& options)
 {
-    const auto keyOf = [](const std::string& text) { return text.substr(0, text.find('=')); };
-    std::vector<std::string> kept;
-    for (const auto& text : options.set)
+    Json settings = Json::object();
+    for (const std::string& text : options.set)
     {
-        const auto isSame = [&](const std::string& other) { return keyOf(other) == keyOf(text); };
-        kept.erase(std::remove_if(kept.begin(), kept.end(), isSame), kept.end());
-        kept.push_back(text);
+        const size_t equals = text.find('=');
+        const std::string key = text.substr(0, equals);
+        settings.erase(key); // the last of equal keys also comes last
+        settings[key] = text.substr(equals + 1);
     }
-    std::string changes;
-    for (const auto& text : kept)
-    {
-        changes += (changes.empty() ? "" : ", ") + text;
-    }
-    return changes;
+    // A value that is no UTF-8 has been refused by whoever reads it.
+    return settings.empty() ? "" : settings.dump();
 }
 
 Study
@@ -214,6 +213,7 @@ WithDatabase(const CommonOptions& options,
              const Study& study,
              const std::function<Exit(Database&)>& work)
 {
+    ExpectDatabase(DatabasePathOf(options, study));
     Database database(DatabasePathOf(options, study), Database::Access::Write);
     Exit end = Exit::Failed;
     database.Explained([&] { end = work(database); });

@@ -84,8 +84,8 @@ Overrides OverridesOf(const CommonOptions& options);
 /// A study that has been read, once its ns-3 attributes and engines are known to be right.
 Study Checked(Study study);
 
-/// What --set changes of the study, for people: "plan.tp=8, plan.pp=2"; of equal keys the last.
-std::string ChangesText(const CommonOptions& options);
+/// What --set changes of the study, by key, as JSON; of equal keys the last. "": nothing.
+std::string SettingsJson(const CommonOptions& options);
 
 /// The file that the options name: a study, or a database that keeps its plan.
 const std::string& SourceOf(const CommonOptions& options);

@@ -114,9 +114,6 @@ class ComparedCases
     /// of ComparisonJson(), each with its `point` and `seed`, and `scaled` of a part.
     Json ToJson(const std::vector<Json>& rows) const;
 
-    /// A line of names, then one for every case and engine.
-    std::string Csv() const;
-
   private:
     void AddErrors(const std::string& engine);
     std::string MissingReason(const ComparedCase& one) const;

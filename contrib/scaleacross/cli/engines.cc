@@ -6,6 +6,7 @@
 #include "cli/models/correction-file.h"
 #include "cli/models/predictions-engine.h"
 #include "core/base/errors.h"
+#include "core/base/input-files.h"
 #include "core/base/one-line.h"
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
@@ -16,6 +17,7 @@
 #include "helper/engine/packet-engine.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace scaleacross
 {
@@ -104,6 +106,22 @@ BeginOf(const EngineRow& form, const std::string& name)
                : std::string::npos;
 }
 
+/// What a form names is not written over by a command that runs other engines either.
+void
+NoteFilesOf(const std::string& argument)
+{
+    std::vector<std::string> words = WordsOfCommand(argument);
+    words.push_back(argument); // a path may have blanks
+    for (const std::string& word : words)
+    {
+        std::error_code none;
+        if (std::filesystem::is_regular_file(word, none))
+        {
+            NoteInputFile(word);
+        }
+    }
+}
+
 EngineChoice
 ChoiceOf(const EngineRow& form, const std::string& name, size_t begin, const std::string& where)
 {
@@ -138,6 +156,7 @@ ChoiceOf(const EngineRow& form, const std::string& name, size_t begin, const std
                           "NAME=" + example,
                           "write e.g. mine= in front of it");
     }
+    NoteFilesOf(call.argument);
     return {&form, call};
 }
 

@@ -65,7 +65,7 @@ IdentityOf(const Study& study, const ExploreOptions& options, const SearchOption
             options.keep,
             search.goals,
             search.shard,
-            ChangesText(options.common)};
+            SettingsJson(options.common)};
 }
 
 /// Why a search has no answer.

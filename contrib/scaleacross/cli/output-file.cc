@@ -2,6 +2,7 @@
 
 #include "cli/output-file.h"
 
+#include "cli/claimed-file.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 
@@ -48,9 +49,34 @@ FileBehind(const std::string& path)
     return missing ? std::filesystem::path(path) : file;
 }
 
-/// Throws ConfigError where the file is the input, or where most programs mean no file.
+/// Whether a path is no file that could be lost: a device, a pipe, a folder.
+bool
+IsDirect(const std::string& path)
+{
+    std::error_code ignored;
+    const auto type = std::filesystem::status(path, ignored).type();
+    return type != std::filesystem::file_type::not_found &&
+           type != std::filesystem::file_type::regular;
+}
+
+/// Throws ConfigError where an option's file is not its own.
 void
-ExpectOther(const std::string& path, const std::string& input, const std::string& option)
+ClaimFile(const ClaimedFile& file, Existing existing)
+{
+    if (IsDirect(file.path))
+    {
+        return;
+    }
+    if (existing == Existing::Replaced)
+    {
+        RefuseInputs(file);
+    }
+    Claim(file);
+}
+
+/// The same of a file, which may be a stream: that takes what several options write.
+void
+ClaimOutput(const std::string& path, const std::string& option, Existing existing)
 {
     if (path == "-")
     {
@@ -59,67 +85,29 @@ ExpectOther(const std::string& path, const std::string& input, const std::string
                           "a file in a folder that you may write to",
                           "/dev/stdout is standard output, ./- a file of that name");
     }
-    std::error_code ignored;
-    if (std::filesystem::equivalent(path, input, ignored))
+    if (!IsStream(path, STDOUT_FILENO) && !IsStream(path, STDERR_FILENO))
     {
-        throw ConfigError(option,
-                          Quoted(path) + " is what is read",
-                          "another file",
-                          "nothing was written");
+        ClaimFile({option, path, false}, existing);
     }
-}
-
-/// The place that a path leads to, whether there is a file or not, through links to nothing too.
-std::filesystem::path
-PlaceOf(const std::string& path)
-{
-    namespace fs = std::filesystem;
-    std::error_code ignored;
-    fs::path place = fs::absolute(path);
-    // As many links as systems follow.
-    for (int links = 0; links < 40 && fs::is_symlink(place, ignored); links++)
-    {
-        const fs::path to = fs::read_symlink(place, ignored);
-        place = to.is_absolute() ? to : place.parent_path() / to;
-    }
-    return fs::weakly_canonical(place, ignored);
 }
 
 } // namespace
 
 void
-ExpectBesideDatabase(const std::string& path,
-                     const std::string& database,
-                     const std::string& option)
-{
-    const std::filesystem::path place = PlaceOf(path);
-    for (const char* suffix : {"", "-journal", "-wal", "-shm"})
-    {
-        std::filesystem::path own = PlaceOf(database);
-        own += suffix;
-        std::error_code missing;
-        if (place == own || std::filesystem::equivalent(place, own, missing))
-        {
-            throw ConfigError(option,
-                              Quoted(path) + " is where results are kept",
-                              "another file than the database " + Quoted(database) +
-                                  " and those that SQLite keeps beside it",
-                              "nothing has run; give another file, or another --db");
-        }
-    }
-}
-
-void
-ExpectOutput(const std::string& path, const std::string& input, const std::string& option)
+ExpectOutput(const std::string& path, const std::string& option, Existing existing)
 {
     namespace fs = std::filesystem;
-    ExpectOther(path, input, option);
+    if (path.empty())
+    {
+        return;
+    }
+    ClaimOutput(path, option, existing);
     if (IsStream(path, STDOUT_FILENO) || IsStream(path, STDERR_FILENO))
     {
         return;
     }
-    const bool direct = fs::exists(path) && !fs::is_regular_file(path);
-    const fs::path written = direct ? fs::path(path) : fs::absolute(FileBehind(path)).parent_path();
+    const fs::path written =
+        IsDirect(path) ? fs::path(path) : fs::absolute(FileBehind(path)).parent_path();
     if (fs::is_directory(path) || access(written.c_str(), W_OK) != 0)
     {
         throw ConfigError(option,
@@ -131,14 +119,23 @@ ExpectOutput(const std::string& path, const std::string& input, const std::strin
 }
 
 void
+ExpectDatabase(const std::string& path, const std::string& option)
+{
+    if (!path.empty())
+    {
+        ClaimFile({option, path, true}, Existing::Replaced);
+    }
+}
+
+void
 WriteOutput(const std::string& path,
             const std::string& text,
-            const std::string& input,
-            const std::string& option)
+            const std::string& option,
+            Existing existing)
 {
     namespace fs = std::filesystem;
     std::error_code ignored;
-    ExpectOther(path, input, option);
+    ClaimOutput(path, option, existing);
     if (IsStream(path, STDOUT_FILENO))
     {
         std::cout << text;
@@ -150,8 +147,7 @@ WriteOutput(const std::string& path,
         std::cerr << text;
         return;
     }
-    const auto type = fs::status(path, ignored).type();
-    const bool direct = type != fs::file_type::not_found && type != fs::file_type::regular;
+    const bool direct = IsDirect(path);
     const std::string file = FileBehind(path).string();
     const std::string other = direct ? path : file + ".part-" + std::to_string(getpid());
     errno = 0;

@@ -4,9 +4,7 @@
 
 #include "cli/output-file.h"
 #include "cli/show/json-rows.h"
-#include "core/base/errors.h"
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace scaleacross
@@ -30,36 +28,17 @@ RowsFile::AddTo(Command command, const std::string& what)
 }
 
 void
-RowsFile::Expect(const std::string& input, const std::string& database) const
+RowsFile::Expect() const
 {
-    if (m_path.empty())
-    {
-        return;
-    }
-    ExpectOutput(m_path, input, g_option);
-    if (!database.empty())
-    {
-        ExpectBesideDatabase(m_path, database, g_option);
-    }
+    ExpectOutput(m_path, g_option);
 }
 
 void
-RowsFile::ExpectBeside(const std::string& path, const std::string& option) const
-{
-    namespace fs = std::filesystem;
-    if (!m_path.empty() && !path.empty() &&
-        fs::weakly_canonical(m_path) == fs::weakly_canonical(path))
-    {
-        throw ConfigError(g_option + " " + m_path, option + " writes it, too", "two files", "");
-    }
-}
-
-void
-RowsFile::Write(const std::function<Json()>& rows, const std::string& input) const
+RowsFile::Write(const std::function<Json()>& rows) const
 {
     if (!m_path.empty())
     {
-        WriteOutput(m_path, CsvOfRows(rows()), input, g_option);
+        WriteOutput(m_path, CsvOfRows(rows()), g_option);
     }
 }
 

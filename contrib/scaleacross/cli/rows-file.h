@@ -19,15 +19,11 @@ class RowsFile
     /// Adds --csv; `what` a row is, such as "plan of the ranking".
     void AddTo(Command command, const std::string& what);
 
-    /// Refuses, before anything runs, a file that cannot be written, is the input, or is or lies
-    /// beside the database. An empty path: there is none.
-    void Expect(const std::string& input, const std::string& database = "") const;
-
-    /// Refuses the file that another option writes; an empty path: it writes none.
-    void ExpectBeside(const std::string& path, const std::string& option) const;
+    /// Refuses, before anything runs, a file that may not be written: see ExpectOutput().
+    void Expect() const;
 
     /// Writes what `rows` gives, an array of objects, if a file is named.
-    void Write(const std::function<Json()>& rows, const std::string& input = "") const;
+    void Write(const std::function<Json()>& rows) const;
 
   private:
     std::string m_path; //!< empty: none

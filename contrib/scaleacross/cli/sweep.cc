@@ -3,6 +3,7 @@
 #include "cli/sweep.h"
 
 #include "cli/break-even-map.h"
+#include "cli/output-file.h"
 #include "cli/show/ranking-columns.h"
 #include "cli/show/table.h"
 #include "cli/workers/interrupt.h"
@@ -308,7 +309,7 @@ SweepOne(const ExploreOptions& options,
                                      printer.Add(step, space, answer);
                                  });
     std::cout << (options.common.json ? printer.ToJson().dump(2) + "\n" : printer.Text());
-    options.csv.Write([&printer] { return printer.ToJson().at("values"); }, options.common.study);
+    options.csv.Write([&printer] { return printer.ToJson().at("values"); });
     return done ? Exit::Done : Interrupt();
 }
 
@@ -329,7 +330,7 @@ SweepGrid(const ExploreOptions& options,
                                      map.Add(step.values, step.study, space, answer);
                                  });
     std::cout << (options.common.json ? map.ToJson().dump(2) + "\n" : map.Text());
-    options.csv.Write([&map] { return map.ToJson().at("points"); }, options.common.study);
+    options.csv.Write([&map] { return map.ToJson().at("points"); });
     return done ? Exit::Done : Interrupt();
 }
 
@@ -440,7 +441,8 @@ Sweep(const ExploreOptions& options)
     {
         spaces.emplace_back(step.study);
     }
-    options.csv.Expect(options.common.study, DatabasePathOf(options.common, steps.front().study));
+    ExpectDatabase(DatabasePathOf(options.common, steps.front().study));
+    options.csv.Expect();
     return WithDatabase(options.common, steps.front().study, [&](Database& database) {
         return axes.size() == 1 ? SweepOne(options, axes, steps, spaces, database)
                                 : SweepGrid(options, axes, steps, spaces, database);

@@ -3,6 +3,7 @@
 #include "graph-fabric.h"
 
 #include "core/base/errors.h"
+#include "core/base/input-files.h"
 
 #include "ns3/boolean.h"
 #include "ns3/fabric-switch.h"
@@ -98,6 +99,7 @@ ReadAdjacencyFile(const std::string& path)
     {
         throw ConfigError(path, "cannot be read, or is empty", "an adjacency file", "");
     }
+    NoteInputFile(path);
     return ParseAdjacency(text.str(), path);
 }
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scaleacross.report.extras import front_section, robust_section
+from scaleacross.report.extras import (front_section, nominal_name, robust_answer,
+                                       robust_choices, robust_section)
 from scaleacross.report.places import (fabric_section, links_section, places_section, places_table,
                                        spans_table)
 from scaleacross.report.plans import (bar_of, baselines_table, gpu_hours, ranking_table, time_chart,
@@ -110,6 +111,13 @@ def headline_of(source: Source) -> str:
         said = f"{best['objective_text']}, {said}"
     if shard:
         return f"The best of shard {shard}{'' if search['finished'] == 1 else ' so far'}: {said}"
+    robust = robust_answer(source)
+    if robust:
+        kept, across = robust["best"], robust["best"]["plan"]["crossing"]
+        return (f"Let {CROSSES.get(across, across)} parallelism cross the buildings "
+                f"({crossing(across)}): {seconds(kept['quantile_s'])} per iteration or less, with a "
+                f"probability of {100 * robust['quantile']:g} %; {seconds(kept['nominal_s'])} as the "
+                "study is.")
     start = "" if is_answered(search) else "So far: "
     if len(source.cluster) == 1:
         return f"{start}{said[0].upper()}{said[1:]}"
@@ -171,7 +179,8 @@ def plan_sections(source: Source, said: dict[str, list[str]],
     everything = named + others + checks
     whose = f"the best plan of shard {shard_of(source.search)}" if shard_of(source.search) else \
         "the best plan" if is_answered(source.search) else "the best plan so far"
-    sections: list[Section | None] = []
+    whose = nominal_name(source) or whose
+    sections: list[Section | None] = [robust_section(source)]
     if best:
         places = places_section(source, whose, best, said.get("stages", []), page_charts)
         of_all = places_table(named)
@@ -186,7 +195,7 @@ def plan_sections(source: Source, said: dict[str, list[str]],
             lead="The best plans, the baselines and checks by other engines. Parts are means over "
                  "the ranks; communication that is hidden behind compute is not drawn.",
             folded=[("times of all of these", time_table(everything))]))
-    sections += [sweep_section(source, page_charts), robust_section(source)]
+    sections.append(sweep_section(source, page_charts))
     if best:
         of_shard = f" of shard {shard_of(source.search)}" if shard_of(source.search) else ""
         sections.append(Section("plans", "The best plans", tables=[ranking_table(source)],
@@ -220,9 +229,13 @@ def search_page(source: Source) -> Page:
         page.plan = shown["ranking"][0]["plan"]["label"]
         page.sure = sure_of(source)
         page.figures = figures_of(shown["ranking"][0])
-        page.answer = said.get("placement", []) + faster_of(source)
-        page.answer += [line for section in sections if section.id in ("sweep", "robust")
-                        for line in section.lines]
+        more = {section.id: section.lines for section in sections}
+        robust = robust_answer(source)
+        if robust:
+            page.choices = robust_choices(robust)
+            page.of_whom = nominal_name(source)
+        page.answer = (more.get("robust", []) + said.get("placement", []) + faster_of(source) +
+                       more.get("sweep", []))
     else:
         page.headline = ("Nothing has run yet." if search["finished"] != 1 else
                          "No plan has a result." if shown["failed"] else

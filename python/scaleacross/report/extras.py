@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from scaleacross.report import charts
-from scaleacross.report.sections import Section
+from scaleacross.report.sections import Choice, Section
 from scaleacross.report.source import Source
 from scaleacross.report.tables import Column, table
 from scaleacross.report.words import crossing, missing, percent, seconds
@@ -43,6 +43,35 @@ def front_section(source: Source, page_charts: dict[str, Any]) -> Section | None
                       "plan": row["label"]}} for row in rows])
         section.chart = "front"
     return section
+
+
+def robust_answer(source: Source) -> dict[str, Any] | None:
+    """What --robust has found, where a plan keeps a time with the probability that is asked for."""
+    robust = source.shown.get("robust")
+    return robust if robust and not missing(robust["best"]["quantile_s"]) else None
+
+
+def nominal_name(source: Source) -> str:
+    """What the best plan is called where another is the answer; "" where it is."""
+    robust = robust_answer(source)
+    differs = robust and robust["best"]["rank"] != robust["nominal_best"]["rank"]
+    return "the best plan of the study as it is" if differs else ""
+
+
+def robust_choices(robust: dict[str, Any]) -> list[Choice]:
+    """The plan that keeps the least time, and beside it the best plan of the study as it is."""
+    best, nominal = robust["best"], robust["nominal_best"]
+
+    def choice(title: str, plan: dict[str, Any]) -> Choice:
+        figures = [(f"p{100 * robust['quantile']:g}", "quantile_s"), ("mean", "mean_s"),
+                   ("slowest", "slowest_s"), ("as the study is", "nominal_s")]
+        return Choice(title, plan["label"], [(what, "none" if missing(plan[key]) else
+                                              seconds(plan[key])) for what, key in figures])
+
+    if nominal["rank"] == best["rank"]:
+        return [choice("Whatever the spans turn out to be, and as the study is", best)]
+    return [choice("Whatever the spans turn out to be", best),
+            choice("Best as the study is", nominal)]
 
 
 def robust_section(source: Source) -> Section | None:

@@ -64,6 +64,13 @@ const draw = place => {
   view.runAsync().then(() => { place.dataset.drawn = `${dark ? "dark" : "light"} ${width}`; });
 };
 
+// Nothing of a table is cut off: one that is wider than its place has its rows as cards.
+const fit = box => {
+  if (box.clientWidth === 0) return; // folded up
+  box.classList.remove("cards");
+  box.classList.toggle("cards", box.scrollWidth > box.clientWidth);
+};
+
 const places = [...document.querySelectorAll(".chart")];
 scheme.addEventListener("change", () => places.forEach(draw));
 const widths = new Map();
@@ -71,11 +78,11 @@ const watch = new ResizeObserver(entries => {
   for (const {target} of entries) {
     if (widths.get(target) !== target.clientWidth) {
       widths.set(target, target.clientWidth);
-      draw(target);
+      (target.classList.contains("chart") ? draw : fit)(target);
     }
   }
 });
-places.forEach(place => watch.observe(place));
+[...places, ...document.querySelectorAll(".table")].forEach(place => watch.observe(place));
 document.addEventListener("touchstart", event => {
   if (!event.target.closest(".chart")) hide();
 }, {passive: true});

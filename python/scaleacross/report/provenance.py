@@ -8,8 +8,9 @@ import json
 import shlex
 from typing import Any
 
+from scaleacross.report.extras import nominal_name
 from scaleacross.report.sections import Section
-from scaleacross.report.source import Source, changes_of
+from scaleacross.report.source import Source, settings_of, settings_text
 from scaleacross.report.tables import Column, table
 from scaleacross.report.words import count, missing, seconds
 
@@ -23,7 +24,7 @@ def command_of(source: Source) -> str:
     """What makes this search anew; the study file itself is not in the database."""
     search = source.search
     words = ["./scaleacross", "explore", "STUDY", "--db", source.name]
-    for key, value in changes_of(search).items():
+    for key, value in settings_of(search).items():
         words += ["--set", f"{key}={value}"]
     for option, column, default in (("--seed", "seed", None), ("--keep", "keep", 100),
                                     ("--objective", "objective", "time"),
@@ -51,7 +52,7 @@ def provenance_section(source: Source) -> Section:
     if source.search:
         search = source.search
         facts += [("study", search["study"]),
-                  ("changed by --set or --sweep", search["changes"] or "nothing"),
+                  ("changed by --set or --sweep", settings_text(search) or "nothing"),
                   ("search", f"{search['id']} of {len(source.searches)} in the database"),
                   ("command", command_of(source)),
                   ("engine", f"{search['engine']} ({search['options']})"),
@@ -78,13 +79,16 @@ def provenance_section(source: Source) -> Section:
     best = source.shown["ranking"][0] if source.shown and source.shown["ranking"] else {}
     if "study" in best:
         scenario, name = json.dumps(best["study"], ensure_ascii=False), "study.json"
-        lead = ("The study below is what was computed, presets written out, with the best plan: "
-                f"./scaleacross run study.json --engine {best['engine']} finds its time again.")
+        lead = ("The study below is what was computed, presets written out, with "
+                f"{nominal_name(source) or 'the best plan'}: ./scaleacross run study.json --engine "
+                f"{best['engine']} finds its time again.")
     searches = table("searches", [
         Column("id", "search"), Column("study", "study"), Column("changes", "changed"),
         Column("engine", "engine"), Column("plans", "combinations", count, True),
         Column("finished", "finished", lambda finished: "yes" if finished else "no"),
-        Column("updated_at", "last worked on (UTC)")], source.searches.to_dict("records"))
+        Column("updated_at", "last worked on (UTC)")],
+        [{**row, "changes": settings_text(row) or None}
+         for row in source.searches.to_dict("records")])
     folded = [("searches in this database", searches)] if len(source.searches) > 1 else []
     link = "data:application/json;base64," + base64.b64encode(scenario.encode()).decode()
     return Section("provenance", "Where this comes from", tables=[table("provenance", [

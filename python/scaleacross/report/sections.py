@@ -25,6 +25,15 @@ class Section:
 
 
 @dataclasses.dataclass
+class Choice:
+    """A plan that answers, and for what."""
+
+    title: str
+    plan: str
+    figures: list[tuple[str, str]]
+
+
+@dataclasses.dataclass
 class Page:
     title: str
     subtitle: str
@@ -36,6 +45,8 @@ class Page:
     sections: list[Section]
     charts: dict[str, Any]
     note: str = ""
+    choices: list[Choice] = dataclasses.field(default_factory=list)  # the first is the answer
+    of_whom: str = ""  # whose are how sure it is and the figures, where that is not the answer
 
 
 def statements_of(shown: dict[str, Any]) -> dict[str, list[str]]:

@@ -77,16 +77,19 @@ class Sweep:
 WITHOUT_EFFECT = {"study", "engines", "baselines"}
 
 
-def changes_of(search: dict[str, Any]) -> dict[str, str]:
+def settings_of(search: dict[str, Any]) -> dict[str, str]:
     """What was set of a study: {"cluster.cross.distance": "30km"}."""
-    text = search["changes"]
-    parts = [] if missing(text) else re.split(r", (?=[\w.:-]+=)", text)
-    return dict(part.split("=", 1) for part in parts)
+    return {} if missing(search["settings"]) else json.loads(search["settings"])
+
+
+def settings_text(search: dict[str, Any]) -> str:
+    """As it was said: plan.tp=8, plan.pp=2; "" where nothing was set."""
+    return ", ".join(f"{key}={value}" for key, value in settings_of(search).items())
 
 
 def effects_of(search: dict[str, Any]) -> dict[str, str]:
     """Of these what makes it another question."""
-    return {key: value for key, value in changes_of(search).items() if key not in WITHOUT_EFFECT}
+    return {key: value for key, value in settings_of(search).items() if key not in WITHOUT_EFFECT}
 
 
 def is_answered(search: dict[str, Any]) -> bool:
@@ -102,7 +105,7 @@ def choose(found: pandas.DataFrame, search_id: int | None) -> dict[str, Any]:
             if row["id"] == search_id:
                 return row
         known = "; ".join(f"{row['id']} ({row['study']}"
-                          f"{'' if missing(row['changes']) else ', ' + row['changes']})"
+                          f"{', ' if settings_of(row) else ''}{settings_text(row)})"
                           for row in rows)
         raise InputError(f"--search {search_id}: the database has no such search; it holds: {known}")
     return max(rows, key=lambda row: (is_answered(row), -len(effects_of(row)), row["updated_at"],

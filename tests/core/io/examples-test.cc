@@ -2,6 +2,7 @@
 
 #include "core/explore/baselines/baseline.h"
 #include "core/io/read-study.h"
+#include "core/topology/fast-links.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -35,6 +36,10 @@ TEST(Examples, EveryStudyIsReadAndNamedAfterItsFolder)
         EXPECT_FALSE(study.search.empty()) << name;
         EXPECT_EQ(study.scenario.Job().plan.Ranks() % study.scenario.cluster.Gpus(), 0U) << name;
         EXPECT_TRUE(std::filesystem::exists(entry.path() / "README.md")) << name;
+        for (const std::string& warning : FastLinkWarnings(study.scenario.cluster))
+        {
+            ADD_FAILURE() << name << ": " << warning;
+        }
         studies++;
     }
     EXPECT_GE(studies, 3);

@@ -99,10 +99,11 @@ AtSixtyFour(const std::string& file)
 {
     Scenario scenario =
         ReadStudy(std::string(SCALEACROSS_SOURCE_DIR) + "/examples/" + file).scenario;
-    // Of spans and of what switches buffer for them as much is left as of GPUs.
+    // Of spans, their lanes and what switches buffer for them as much is left as of GPUs.
     for (CrossLinkSpec& link : scenario.cluster.crossLinks)
     {
         link.capacity = BitRate(link.capacity.Value() * kGpus / scenario.cluster.Gpus());
+        link.lanes = std::clamp(link.lanes * kGpus / scenario.cluster.Gpus(), 1U, link.lanes);
     }
     const std::vector<uint32_t> servers = ServersOf(scenario.cluster);
     for (size_t i = 0; i < servers.size(); i++)

@@ -333,7 +333,7 @@ Print(const std::vector<Subject>& subjects, const CalibrateCommand& options)
         list.push_back(ToJson(subject));
     }
     std::cout << (options.common.json ? list.dump(2) + "\n" : ListText(subjects));
-    options.csv.Write([&list] { return list; }, options.common.study);
+    options.csv.Write([&list] { return list; });
     return Exit::Done;
 }
 
@@ -341,7 +341,21 @@ Print(const std::vector<Subject>& subjects, const CalibrateCommand& options)
 std::vector<CorrectionSet>
 SetsIn(const std::string& path)
 {
-    return std::filesystem::exists(path) ? ReadCorrectionFile(path) : std::vector<CorrectionSet>();
+    if (!std::filesystem::exists(path))
+    {
+        return {};
+    }
+    try
+    {
+        return ReadCorrectionFile(path);
+    }
+    catch (const ConfigError& error)
+    {
+        throw ConfigError("--output " + error.Where(),
+                          error.Problem(),
+                          error.Allowed(),
+                          error.Remedy());
+    }
 }
 
 Exit
@@ -352,7 +366,7 @@ CalibrateStudy(const CalibrateCommand& options)
     Calibrated calibrated;
     calibrated.path =
         options.output.empty() ? FileNameOf(study.name) + ".corrections.json" : options.output;
-    options.csv.Expect(options.common.study);
+    options.csv.Expect();
     const MeasuringTime time{budget.S(), JobsOf(options.common), options.seeds};
     std::vector<Subject> subjects = SubjectsOf(study.scenario, time);
     if (options.list)
@@ -366,7 +380,7 @@ CalibrateStudy(const CalibrateCommand& options)
                           "a plan that does",
                           "there is nothing to correct");
     }
-    ExpectOutput(calibrated.path, options.common.study, "--output");
+    ExpectOutput(calibrated.path, "--output", Existing::Extended);
     SetsIn(calibrated.path); // what is no such file is not found out after hours
     const auto& stop = CatchInterrupts();
     Calibrator calibrator({study.scenario, study.seed, time}, std::move(subjects), stop);
@@ -382,7 +396,7 @@ CalibrateStudy(const CalibrateCommand& options)
     set.operations = calibrated.found;
     std::vector<CorrectionSet> sets = SetsIn(calibrated.path); // others may have written meanwhile
     calibrated.kept = Merge(sets, std::move(set));
-    WriteOutput(calibrated.path, CorrectionFileText(sets), options.common.study);
+    WriteOutput(calibrated.path, CorrectionFileText(sets), "--output", Existing::Extended);
     if (options.whole && !stop)
     {
         calibrated.whole = RunWhole(study, calibrator, sets);
@@ -395,8 +409,7 @@ CalibrateStudy(const CalibrateCommand& options)
     {
         PrintText(calibrated);
     }
-    options.csv.Write([&calibrated] { return ToJson(calibrated).at("operations"); },
-                      options.common.study);
+    options.csv.Write([&calibrated] { return ToJson(calibrated).at("operations"); });
     if (stop)
     {
         std::cerr << "scaleacross: interrupted; what was measured is in " << calibrated.path

@@ -5,6 +5,7 @@
 #include "cli/engines.h"
 #include "cli/measured-log.h"
 #include "cli/message-sizes.h"
+#include "cli/output-file.h"
 #include "cli/question.h"
 #include "cli/rows-file.h"
 #include "cli/show/report-json.h"
@@ -587,7 +588,8 @@ Exit
 MeasureSizes(const CollectiveCommand& options)
 {
     const Measurement measurement(options);
-    options.csv.Expect(options.common.study, options.common.db);
+    ExpectDatabase(options.common.db);
+    options.csv.Expect();
     Shelf shelf(options.common.db);
     Json rows = Json::array();
     std::string uncorrected;
@@ -603,7 +605,7 @@ MeasureSizes(const CollectiveCommand& options)
     };
     const auto finish = [&] {
         head();
-        options.csv.Write([&rows] { return rows; }, options.common.study);
+        options.csv.Write([&rows] { return rows; });
         if (options.common.json)
         {
             std::cout << rows.dump(2) << "\n";

@@ -6,6 +6,7 @@
 #include "cli/explore-study.h"
 #include "cli/grid.h"
 #include "cli/output-file.h"
+#include "cli/rows-file.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
@@ -34,9 +35,9 @@ struct CompareOptions
     std::vector<std::string> engines;
     std::vector<std::string> more; //!< in front of them
     uint32_t seeds{1};             //!< of engines that draw
-    std::string csv;               //!< file; empty: none
-    bool scaleDown{false};         //!< what is too large for an engine
-    uint32_t scaleTo{0};           //!< GPUs; 0: what the engines take
+    RowsFile csv;
+    bool scaleDown{false}; //!< what is too large for an engine
+    uint32_t scaleTo{0};   //!< GPUs; 0: what the engines take
 };
 
 /// Every plan of a space that can run; the others are `leftOut`.
@@ -288,20 +289,41 @@ CompareAll(const CompareOptions& options,
     }
 }
 
+Json
+JsonOf(const ComparedCases& cases, const Compared& compared)
+{
+    std::vector<Json> rows;
+    for (const ComparedPlans& part : compared.plans)
+    {
+        for (const Comparison& comparison : part.comparisons)
+        {
+            rows.push_back(ComparisonJson(*part.space, {comparison}, cases.Reference()));
+        }
+    }
+    return cases.ToJson(rows);
+}
+
+/// What has run or was refused, then what is left out, in the same columns.
+Json
+RowsOf(const Json& json)
+{
+    Json rows = json.at("rows");
+    for (const Json& plan : json.at("left_out"))
+    {
+        rows.push_back(
+            {{"plan", {{"label", plan.at("label")}}},
+             {"point", plan.at("point")},
+             {"infeasible", {{"reason", plan.at("reason")}, {"detail", plan.at("detail")}}}});
+    }
+    return rows;
+}
+
 void
 Print(const ComparedCases& cases, const Compared& compared, bool json)
 {
     if (json)
     {
-        std::vector<Json> rows;
-        for (const ComparedPlans& part : compared.plans)
-        {
-            for (const Comparison& comparison : part.comparisons)
-            {
-                rows.push_back(ComparisonJson(*part.space, {comparison}, cases.Reference()));
-            }
-        }
-        std::cout << cases.ToJson(rows).dump(2) << "\n";
+        std::cout << JsonOf(cases, compared).dump(2) << "\n";
         return;
     }
     std::cout << cases.ErrorsText();
@@ -368,10 +390,7 @@ CompareWith(const CompareOptions& options,
         ExpectSomePart(compared);
     }
     Print(cases, compared, options.explore.common.json);
-    if (!options.csv.empty())
-    {
-        WriteOutput(options.csv, cases.Csv(), options.explore.common.study, "--csv");
-    }
+    options.csv.Write([&] { return RowsOf(JsonOf(cases, compared)); });
     if (interrupted)
     {
         std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
@@ -453,11 +472,8 @@ Compare(const CompareOptions& options)
     }
     const std::vector<std::string> engines = EnginesOf(options);
     ExpectParts(options, points, engines);
-    if (!options.csv.empty())
-    {
-        ExpectOutput(options.csv, common.study, "--csv");
-        ExpectBesideDatabase(options.csv, DatabasePathOf(common, points.front().study), "--csv");
-    }
+    ExpectDatabase(DatabasePathOf(common, points.front().study));
+    options.csv.Expect();
     return WithDatabase(common, points.front().study, [&](Database& database) {
         return CompareWith(options, axes, points, engines, database);
     });
@@ -506,7 +522,7 @@ AddCompare(CommandLine& program)
              "GPUs above which they are; default: what the engines take")
         .Between(1, 1U << 22)
         .Needs("--scale-down");
-    command.Add("--csv", options->csv, "file for a row of every case and engine");
+    options->csv.AddTo(command, "case and engine, and plan that is left out");
     command
         .Add("--top",
              options->top,

@@ -2,6 +2,7 @@
 
 #include "cli/compare-engines.h"
 #include "cli/explore-study.h"
+#include "cli/output-file.h"
 #include "cli/robust-plan.h"
 #include "cli/sweep.h"
 #include "cli/workers/interrupt.h"
@@ -147,8 +148,7 @@ ExploreWith(const ExploreOptions& options,
                   << (robust ? "\n" + RobustText(study, space, *robust, options.top) : "")
                   << "\nStored in " << database.Path() << ".\n";
     }
-    options.csv.Write([&] { return AnswerJson(study, space, answer, options.top).at("ranking"); },
-                      options.common.study);
+    options.csv.Write([&] { return AnswerJson(study, space, answer, options.top).at("ranking"); });
     if (stop)
     {
         std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
@@ -196,7 +196,6 @@ Explore(ExploreOptions options, const std::string& shard)
     const Study study = StudyOf(options.common);
     const SearchSpace space(study);
     ExpectExplorable(options, study);
-    options.csv.Expect(options.common.study, DatabasePathOf(options.common, study));
     if (!shard.empty())
     {
         options.shard = ShardOf(shard);
@@ -204,6 +203,11 @@ Explore(ExploreOptions options, const std::string& shard)
         {
             options.common.db = ShardDatabaseOf(study, *options.shard);
         }
+    }
+    ExpectDatabase(DatabasePathOf(options.common, study));
+    options.csv.Expect();
+    if (options.shard)
+    {
         return WithDatabase(options.common, study, [&](Database& database) {
             return ExploreShard(options, study, space, database);
         });

@@ -114,7 +114,7 @@ WriteFiles(const ExportOptions& options)
                           "");
     }
     const Study study = StudyOf(options, options.common.kept.rank, StudyScope::Replay);
-    return PlanFormatOf(options.format).write(study, options.output, options.source);
+    return PlanFormatOf(options.format).write(study, options.output);
 }
 
 std::string
@@ -164,12 +164,7 @@ Export(const ExportOptions& options)
     }
     else
     {
-        ExpectOutput(options.output, options.source, "--output");
-        if (Database::IsDatabase(options.source))
-        {
-            ExpectBesideDatabase(options.output, options.source, "--output");
-        }
-        WriteOutput(options.output, text, options.source);
+        WriteOutput(options.output, text);
     }
     return Exit::Done;
 }

@@ -187,7 +187,7 @@ Text(const std::vector<std::pair<ManyToOne, ManyToOneResult>>& rows)
 Exit
 Fairness(const FairnessCommand& options)
 {
-    options.csv.Expect("");
+    options.csv.Expect();
     ManyToOne work = WorkOf(options);
     const std::vector<CongestionControl> controls = ControlsOf(options);
     ns3::Time::SetResolution(ns3::Time::PS);

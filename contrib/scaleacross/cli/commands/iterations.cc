@@ -145,25 +145,26 @@ RowsJson(const std::vector<Modelled>& all)
 Exit
 Run(const IterationsCommand& options)
 {
-    for (const auto& file : options.files)
-    {
-        options.csv.Expect(file);
-    }
-    std::vector<Modelled> all;
+    std::vector<IterationRow> rows;
     for (const auto& file : options.files)
     {
         for (auto& row : ReadIterationRows(file, OverridesOf(options.common)))
         {
-            if (options.fittedOnly && !row.fitted)
+            if (row.fitted || !options.fittedOnly)
             {
-                continue;
+                rows.push_back(std::move(row));
             }
-            const Evaluation evaluation = Evaluate(AnalyticalEngine(), row.study.scenario, {});
-            auto warnings = std::holds_alternative<RunReport>(evaluation)
-                                ? WarningsOf(row.study.scenario, "analytical")
-                                : std::vector<std::string>();
-            all.push_back({std::move(row), evaluation, std::move(warnings)});
         }
+    }
+    options.csv.Expect();
+    std::vector<Modelled> all;
+    for (auto& row : rows)
+    {
+        const Evaluation evaluation = Evaluate(AnalyticalEngine(), row.study.scenario, {});
+        auto warnings = std::holds_alternative<RunReport>(evaluation)
+                            ? WarningsOf(row.study.scenario, "analytical")
+                            : std::vector<std::string>();
+        all.push_back({std::move(row), evaluation, std::move(warnings)});
     }
     std::cout << (options.common.json ? RowsJson(all).dump(2) + "\n" : Text(all));
     options.csv.Write([&all] { return RowsJson(all); });

@@ -446,7 +446,7 @@ AddList(CommandLine& program)
         {
             if (listing.name == options->what)
             {
-                options->csv.Expect("");
+                options->csv.Expect();
                 std::cout << (options->json ? JsonOf(listing).dump(2) + "\n" : TextOf(listing));
                 options->csv.Write([&listing] { return JsonOf(listing); });
                 return Exit::Done;

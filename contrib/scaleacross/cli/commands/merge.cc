@@ -3,6 +3,7 @@
 #include "core/store/merge.h"
 
 #include "cli/command.h"
+#include "cli/output-file.h"
 #include "cli/shell-text.h"
 #include "core/base/errors.h"
 
@@ -49,6 +50,7 @@ Check(const MergeOptions& options)
         }
         const Database database(file, Database::Access::Read);
     }
+    ExpectDatabase(options.out, "OUT.db");
     Database::ExpectCreatable(options.out);
 }
 

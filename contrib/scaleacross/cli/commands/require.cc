@@ -442,7 +442,7 @@ Require(const RequireCommand& options)
             throw ConfigError(*refusal);
         }
     }
-    options.csv.Expect(options.common.study);
+    options.csv.Expect();
     const auto& stop = CatchInterrupts();
     const SearchOptions search = SearchOptionsOf(options.common, study, stop);
     return Uninterrupted([&] {
@@ -462,8 +462,7 @@ Require(const RequireCommand& options)
                           ? JsonOf(study, target, asker.OneSite(), answers).dump(2) + "\n"
                           : TextOf(study, target, asker.OneSite(), answers));
         options.csv.Write(
-            [&] { return JsonOf(study, target, asker.OneSite(), answers).at("answers"); },
-            options.common.study);
+            [&] { return JsonOf(study, target, asker.OneSite(), answers).at("answers"); });
         return Exit::Done;
     });
 }

@@ -223,16 +223,11 @@ Run(const RunCommand& options)
     }
     if (!options.trace.empty())
     {
-        ExpectOutput(options.trace, SourceOf(options.common), "--trace");
-        if (!options.noStore)
-        {
-            ExpectBesideDatabase(options.trace, DatabasePathOf(options.common, study), "--trace");
-        }
         run.timeline = TracedOf(options, study.scenario);
     }
-    options.csv.Expect(SourceOf(options.common),
-                       options.noStore ? "" : DatabasePathOf(options.common, study));
-    options.csv.ExpectBeside(options.trace, "--trace");
+    ExpectDatabase(options.noStore ? "" : DatabasePathOf(options.common, study));
+    ExpectOutput(options.trace, "--trace");
+    options.csv.Expect();
     Shelf shelf(options, study);
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
@@ -249,14 +244,11 @@ Run(const RunCommand& options)
         Print(outcome, options.common.json);
         shelf.Put(setting, plan, watched.evaluation);
         // Last: a disk that is full takes nothing else with it.
-        options.csv.Write([&] { return Json::array({ToJson(outcome)}); }, SourceOf(options.common));
+        options.csv.Write([&] { return Json::array({ToJson(outcome)}); });
         if (const auto* report = std::get_if<RunReport>(&watched.evaluation);
             report != nullptr && report->timeline)
         {
-            WriteOutput(options.trace,
-                        TraceEvents(study, *report),
-                        SourceOf(options.common),
-                        "--trace");
+            WriteOutput(options.trace, TraceEvents(study, *report), "--trace");
         }
     };
     if (watched.abandoned)

@@ -193,14 +193,13 @@ DrawPlan(const ScheduleCommand& options)
 {
     ExpectDrawing(options.output);
     const Study study = StudyOf(options.plan);
-    options.csv.Expect(SourceOf(options.plan));
     const auto engine = MakeEngine(options.engine, "--engine", StopFor(options.engine));
+    ExpectOutput(options.output);
+    options.csv.Expect();
     const PlanSchedule schedule = RunPlanSchedule(study, *engine);
     if (!options.output.empty())
     {
-        WriteOutput(options.output,
-                    ScheduleSvg(schedule.shape, schedule.run),
-                    SourceOf(options.plan));
+        WriteOutput(options.output, ScheduleSvg(schedule.shape, schedule.run));
     }
     if (options.json)
     {
@@ -210,8 +209,7 @@ DrawPlan(const ScheduleCommand& options)
     {
         std::cout << ScheduleAnswerText(study, schedule, options.width);
     }
-    options.csv.Write([&] { return ScheduleJson(study, schedule).at("stages"); },
-                      SourceOf(options.plan));
+    options.csv.Write([&] { return ScheduleJson(study, schedule).at("stages"); });
     return Exit::Done;
 }
 

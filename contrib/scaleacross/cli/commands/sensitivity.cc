@@ -297,7 +297,7 @@ AskSensitivity(const SensitivityCommand& options)
     StudyInputs inputs = InputsOf(study, tornado.by);
     Choose(options.of, inputs);
     tornado.fixed = inputs.fixed;
-    options.csv.Expect(options.common.study);
+    options.csv.Expect();
     const auto& stop = CatchInterrupts();
     const SearchOptions search = SearchOptionsOf(options.common, study, stop);
     return Uninterrupted([&] {
@@ -320,8 +320,7 @@ AskSensitivity(const SensitivityCommand& options)
         SortByEffect(tornado.bars, tornado.BaseTime());
         std::cout << (options.common.json ? JsonOf(study, tornado).dump(2) + "\n"
                                           : TextOf(study, tornado));
-        options.csv.Write([&] { return JsonOf(study, tornado).at("inputs"); },
-                          options.common.study);
+        options.csv.Write([&] { return JsonOf(study, tornado).at("inputs"); });
         return Exit::Done;
     });
 }

@@ -204,8 +204,12 @@ std::string
 NameOf(const SearchSummary& search)
 {
     const std::string asked = AskedText(search);
-    return search.study + (search.changes.empty() ? "" : ", " + search.changes) +
-           (asked.empty() ? "" : ", " + asked) +
+    std::string set;
+    for (const auto& [key, value] : search.settings)
+    {
+        set += ", " + key + "=" + value;
+    }
+    return search.study + set + (asked.empty() ? "" : ", " + asked) +
            (search.shard.IsWhole() ? "" : ", shard " + ToString(search.shard));
 }
 
@@ -215,7 +219,11 @@ SummaryJson(const SearchSummary& search)
     Json json = SpaceJson(search.counts, search.plans);
     json["search"] = search.id;
     json["study"] = search.study;
-    json["changes"] = search.changes.empty() ? Json(nullptr) : Json(search.changes);
+    json["settings"] = Json::object();
+    for (const auto& [key, value] : search.settings)
+    {
+        json["settings"][key] = value;
+    }
     json["shard"] = search.shard.IsWhole()
                         ? Json(nullptr)
                         : Json{{"index", search.shard.index + 1}, {"count", search.shard.count}};

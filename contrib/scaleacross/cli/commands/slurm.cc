@@ -191,12 +191,13 @@ Slurm(const SlurmOptions& options)
     const Study study = StudyOf(options.explore.common);
     ExpectExplorable(options.explore, study);
     const std::string script = ScriptOf(options, study);
+    ExpectDatabase(DatabasePathOf(options.explore.common, study));
     if (options.output.empty())
     {
         std::cout << script;
         return Exit::Done;
     }
-    WriteOutput(options.output, script, options.explore.common.study);
+    WriteOutput(options.output, script);
     std::cout << "Written to " << options.output << ". To submit it:\n    bash "
               << ShellPath(options.output) << " submit\n";
     return Exit::Done;

@@ -18,7 +18,7 @@ namespace
 {
 
 std::string
-WriteTraces(const Study& study, const std::string& files, const std::string& source)
+WriteTraces(const Study& study, const std::string& files)
 {
     if (files == "-")
     {
@@ -45,14 +45,20 @@ WriteTraces(const Study& study, const std::string& files, const std::string& sou
                           "remove those that are there, or choose another prefix by -o");
     }
     const ChakraWriter writer(run);
+    // Before the first is replaced: a study may replay traces of this name.
+    for (Rank rank = 0; rank < run.graph.ranks; rank++)
+    {
+        ExpectOutput(ChakraFile(files, rank));
+    }
+    ExpectOutput(ChakraGroupsFile(files));
     uint64_t bytes = 0;
     for (Rank rank = 0; rank < run.graph.ranks; rank++)
     {
         const std::string text = writer.Trace(rank);
-        WriteOutput(ChakraFile(files, rank), text, source);
+        WriteOutput(ChakraFile(files, rank), text);
         bytes += text.size();
     }
-    WriteOutput(ChakraGroupsFile(files), writer.Groups().Json(), source);
+    WriteOutput(ChakraGroupsFile(files), writer.Groups().Json());
     return fmt::format("{} to {}: an iteration of {} ranks, {:.1f} MB; groups in {}\n",
                        ChakraFile(files, 0),
                        ChakraFile(files, run.graph.ranks - 1),

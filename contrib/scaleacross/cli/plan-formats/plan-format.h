@@ -19,10 +19,9 @@ struct PlanFormat
     /// Throws PlanRefused for a plan that the software cannot run.
     std::string (*text)(const PlannedJob& job);
     /// Of one that is several files, in place of a text: writes them, whose names begin with
-    /// `files`, and says what they are; `source` is what they are made from. Throws RunError for a
-    /// plan that cannot run. None: it is a text.
-    std::string (*write)(const Study& study, const std::string& files, const std::string& source){
-        nullptr};
+    /// `files`, and says what they are. Throws RunError for a plan that cannot run. None: it is a
+    /// text.
+    std::string (*write)(const Study& study, const std::string& files){nullptr};
 };
 
 /// All there are, each in the file of its name; registry.cc lists them.

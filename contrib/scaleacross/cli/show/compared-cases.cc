@@ -2,7 +2,6 @@
 
 #include "cli/compared-cases.h"
 
-#include "cli/show/csv-text.h"
 #include "cli/show/table.h"
 #include "core/base/errors.h"
 
@@ -162,20 +161,6 @@ SeenJson(const RunReport& report)
         json["busy"] = busiest->busy;
     }
     return json;
-}
-
-/// Operations of a corrected report, those covered, and the share of the others; else empty.
-std::vector<std::string>
-CorrectionCells(const RunReport* report)
-{
-    if (report == nullptr || !report->correction)
-    {
-        return {"", "", ""};
-    }
-    const CorrectionReport& correction = *report->correction;
-    return {std::to_string(correction.operations),
-            std::to_string(correction.covered),
-            fmt::format("{:.6g}", correction.uncovered)};
 }
 
 /// Why there is no report: the short name.
@@ -599,60 +584,6 @@ ComparedCases::LeftOutText() const
                             first->why.detail);
     }
     return text + RefusalsText(Comparisons());
-}
-
-std::string
-ComparedCases::Csv() const
-{
-    std::vector<std::string> names;
-    for (const SweepAxis& axis : m_axes)
-    {
-        names.push_back(axis.key);
-    }
-    names.insert(names.end(),
-                 {"plan",
-                  "seed",
-                  "engine",
-                  "outcome",
-                  "iteration_time_s",
-                  "relative_error",
-                  "operations",
-                  "covered",
-                  "uncovered_share",
-                  "scaled"});
-    std::vector<std::vector<std::string>> lines = {names};
-    for (const ComparedCase& one : m_cases)
-    {
-        const RunReport* reference = ReportBy(one, m_reference);
-        for (size_t i = 0; i < one.comparison.engines.size(); i++)
-        {
-            std::vector<std::string> cells = one.point;
-            const Evaluation& evaluation = one.comparison.evaluations[i];
-            const auto* report = std::get_if<RunReport>(&evaluation);
-            cells.insert(
-                cells.end(),
-                {one.label,
-                 std::to_string(one.seed),
-                 one.comparison.engines[i],
-                 OutcomeOf(evaluation),
-                 report == nullptr ? "" : fmt::format("{:.12g}", report->iterationTime.S()),
-                 report == nullptr || reference == nullptr
-                     ? ""
-                     : fmt::format("{:.9g}",
-                                   report->iterationTime.S() / reference->iterationTime.S() - 1)});
-            const std::vector<std::string> corrected = CorrectionCells(report);
-            cells.insert(cells.end(), corrected.begin(), corrected.end());
-            cells.push_back(one.scaled.factor > 1 ? PartText(one.scaled) : "");
-            lines.push_back(std::move(cells));
-        }
-    }
-    for (const LeftOutPlan& plan : m_leftOut)
-    {
-        std::vector<std::string> cells = plan.point;
-        cells.insert(cells.end(), {plan.label, "", "", plan.why.reason, "", "", "", "", "", ""});
-        lines.push_back(std::move(cells));
-    }
-    return CsvText(lines);
 }
 
 } // namespace scaleacross

@@ -114,7 +114,7 @@ ShowTopology(const CommonOptions& options, const std::string& output)
                           "for instance -o fabric.svg");
     }
     const std::string text = writer->second(GraphOf(options));
-    WriteOutput(output, text, options.study);
+    WriteOutput(output, text);
     std::cout << "wrote " << output << "\n";
     return Exit::Done;
 }

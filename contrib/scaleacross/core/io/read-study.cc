@@ -9,6 +9,7 @@
 #include "core/io/cluster-reader.h"
 #include "core/io/map-reader.h"
 #include "core/io/model-reader.h"
+#include "core/io/named-files.h"
 #include "core/io/plan-reader.h"
 #include "core/io/stack-reader.h"
 #include "core/io/text-file.h"
@@ -660,6 +661,7 @@ ParseStudy(const std::string& text,
            StudyScope scope)
 {
     YamlNode root = ParseYaml(text, name);
+    NoteNamedFiles(root, std::filesystem::path(name).parent_path().string());
     for (const auto& [path, value] : overrides)
     {
         SetYaml(root, path, value);

@@ -3,6 +3,7 @@
 #include "core/io/text-file.h"
 
 #include "core/base/errors.h"
+#include "core/base/input-files.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -159,6 +160,7 @@ Opened(const std::string& path)
                           "a file that can be read",
                           "check its permissions");
     }
+    NoteInputFile(path);
     return file;
 }
 
@@ -189,6 +191,12 @@ ReadBinaryFile(const std::string& path)
 std::string
 ReadStandardInput()
 {
+    const std::string path = "/dev/stdin";
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored))
+    {
+        NoteInputFile(path); // the shell has opened a file for it
+    }
     return ReadStream(std::cin, kStandardInput);
 }
 

@@ -3,6 +3,7 @@
 #include "core/store/database.h"
 
 #include "core/base/errors.h"
+#include "core/base/input-files.h"
 #include "core/store/schema.h"
 
 #include <SQLiteCpp/Exception.h>
@@ -128,6 +129,10 @@ Database::Database(const std::string& path, Access access, Duration patience)
 
 try : m_path(path), m_database(OpenFile(path, access, patience))
 {
+    if (access == Access::Read)
+    {
+        NoteInputDatabase(path);
+    }
     Identify();
     OpenPatiently(access, patience);
 }

@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/explore/leaderboard.h"
 #include "core/store/kept-runs.h"
+#include "core/store/schema.h"
 #include "core/store/search-reader.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ const KeyColumn g_key[] = {{"objective", "objective", true},
                            {"pareto_of", "pareto", true},
                            {"gap_asked", "gap", true},
                            {"method", "method", true},
-                           {"changes", "set", true},
+                           {"settings", "set", true},
                            {"engine", "engine", true},
                            {"seed", "seed", true},
                            {"cost_per_hour", "cost per hour", true},
@@ -383,8 +384,11 @@ class Merger
         {
             columns.emplace_back(column.column);
         }
+        std::string said = List(columns);
+        const std::string settings = "\"settings\"";
+        said.replace(said.find(settings), settings.size(), SettingsText());
         auto& select =
-            m_out.Prepare("SELECT " + List(columns) + " FROM main.search WHERE whole = ? LIMIT 1");
+            m_out.Prepare("SELECT " + said + " FROM main.search AS search WHERE whole = ? LIMIT 1");
         select.bind(1, whole);
         select.executeStep();
         Columns key;
@@ -613,7 +617,7 @@ class Merger
                             "bound_s",
                             "ruled_out_least",
                             "created_at",
-                            "changes",
+                            "settings",
                             "cost_per_hour"};
         std::optional<int64_t> replaced;
         auto& before = m_out.Prepare("SELECT id FROM main.search WHERE hash = ?");

@@ -389,6 +389,35 @@ CREATE TABLE sweep_point (
 CREATE INDEX sweep_point_search ON sweep_point (search_id);
 )sql";
 
+/// What --set changed of a study, by key. A text of before is parted where ", KEY=" begins another
+/// setting: values have commas as well.
+const char* const g_version16 = R"sql(
+ALTER TABLE search ADD COLUMN settings TEXT;
+
+WITH RECURSIVE
+split (id, n, piece, rest) AS (
+    SELECT id, 0, '', changes || ', ' FROM search WHERE changes IS NOT NULL
+    UNION ALL
+    SELECT id, n + 1, substr(rest, 1, instr(rest, ', ') - 1), substr(rest, instr(rest, ', ') + 2)
+    FROM split WHERE rest <> ''),
+piece (id, n, piece, begins) AS (
+    SELECT id, n, piece, instr(piece, '=') > 1 AND
+        substr(piece, 1, instr(piece, '=') - 1) NOT GLOB '*[^a-zA-Z0-9_.:-]*'
+    FROM split WHERE n > 0),
+numbered (id, n, piece, number) AS (
+    SELECT id, n, piece, sum(begins) OVER (PARTITION BY id ORDER BY n) FROM piece),
+setting (id, number, text) AS (
+    SELECT id, number, group_concat(piece, ', ') FROM (SELECT * FROM numbered ORDER BY id, n)
+    WHERE number > 0 GROUP BY id, number)
+UPDATE search SET settings = (
+    SELECT json_group_object(substr(text, 1, instr(text, '=') - 1),
+                             substr(text, instr(text, '=') + 1))
+    FROM (SELECT * FROM setting WHERE setting.id = search.id ORDER BY number))
+WHERE changes IS NOT NULL;
+
+ALTER TABLE search DROP COLUMN changes;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
@@ -408,7 +437,8 @@ Migrations()
                                                         g_version12,
                                                         g_version13,
                                                         g_version14,
-                                                        g_version15};
+                                                        g_version15,
+                                                        g_version16};
     return migrations;
 }
 
@@ -494,11 +524,20 @@ IsAddedColumn(const std::string& table, const std::string& column)
 }
 
 const std::string&
+SettingsText()
+{
+    static const std::string text =
+        "(SELECT group_concat(key || '=' || value, ', ') FROM json_each(search.settings))";
+    return text;
+}
+
+const std::string&
 RankingSelect()
 {
     static const std::string select = [] {
         std::string text =
-            "SELECT search_id, search.study, changes, search.engine, rank, search_run.label, "
+            "SELECT search_id, search.study, " + SettingsText() +
+            " AS changes, search.engine, rank, search_run.label, "
             "status, run.reason, iteration_time_s, mfu, memory_bytes_max, cross_building_bytes, "
             "distance_km, capacity_bps, scenario.loss, oversubscription, pareto, "
             "best_of_crossing, probability_best, probability_slower, run_correction.operations, "

@@ -45,6 +45,10 @@ using TableColumn = std::pair<std::string, std::string>;
 /// The columns that a database of this schema version has at least, in every release.
 const std::set<TableColumn>& ColumnsOfSchema();
 
+/// The settings of the row of `search`, as people write them: "plan.tp=8, plan.pp=2"; an
+/// expression, null where nothing is set.
+const std::string& SettingsText();
+
 /// The statement of the view `ranking`: a row per run that a search keeps, with what its plan and
 /// its spans are.
 const std::string& RankingSelect();

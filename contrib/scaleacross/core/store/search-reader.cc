@@ -231,12 +231,31 @@ AskedText(const SearchSummary& search)
     return text;
 }
 
+namespace
+{
+
+std::vector<std::pair<std::string, std::string>>
+SettingsIn(Database& database, const std::string& json)
+{
+    std::vector<std::pair<std::string, std::string>> settings;
+    auto& select = database.Prepare("SELECT key, value FROM json_each(?)");
+    select.bind(1, json);
+    while (select.executeStep())
+    {
+        settings.emplace_back(select.getColumn(0).getString(), select.getColumn(1).getString());
+    }
+    select.reset();
+    return settings;
+}
+
+} // namespace
+
 std::vector<SearchSummary>
 ListSearches(Database& database)
 {
     std::vector<SearchSummary> searches;
     auto& select = database.Prepare(
-        "SELECT search.id, search.study AS study, IFNULL(changes, '') AS changes, shard, shards, "
+        "SELECT search.id, search.study AS study, IFNULL(settings, '') AS settings, shard, shards, "
         "engine, plans, "
         "finished, seconds, updated_at, objective, gpus, tokens, cost_per_hour, pareto_of, "
         "gap_asked, method, keep, gap, sure, "
@@ -253,7 +272,11 @@ ListSearches(Database& database)
         SearchSummary summary;
         summary.id = select.getColumn("id").getInt64();
         summary.study = select.getColumn("study").getString();
-        summary.changes = select.getColumn("changes").getString();
+        if (const std::string settings = select.getColumn("settings").getString();
+            !settings.empty())
+        {
+            summary.settings = SettingsIn(database, settings);
+        }
         summary.setting = select.getColumn("setting").getString();
         if (const SQLite::Column shard = select.getColumn("shard"); !shard.isNull())
         {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -21,7 +22,8 @@ struct SearchSummary
 {
     int64_t id{0};
     std::string study;
-    std::string changes; //!< of the study, by --set and --sweep; empty: none
+    /// What --set and --sweep set of the study, by key.
+    std::vector<std::pair<std::string, std::string>> settings;
     std::string setting; //!< RunSetting::study; of an older row RunSetting::setting
     Shard shard;         //!< what part of the whole it is
     std::string engine;

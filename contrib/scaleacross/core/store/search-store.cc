@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <utility>
 
 namespace scaleacross
@@ -24,22 +23,6 @@ BindIf(SQLite::Statement& statement, int position, const std::optional<double>& 
     {
         statement.bind(position, *value);
     }
-}
-
-/// How many settings that decide an answer a text of changes has, such as "study=x, plan.tp=8":
-/// one.
-size_t
-EffectsIn(const std::string& changes)
-{
-    static const std::regex setting(R"((?:^|, )([\w.:-]+)=)");
-    size_t effects = 0;
-    for (std::sregex_iterator found(changes.begin(), changes.end(), setting), end; found != end;
-         ++found)
-    {
-        const std::string key = (*found)[1];
-        effects += key != "study" && key != "engines" && key != "baselines" ? 1 : 0;
-    }
-    return effects;
 }
 
 /// What of it decides the answer.
@@ -105,13 +88,12 @@ SearchStore::Find()
     auto& insert = m_database.Prepare(
         "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
         "fingerprint, space, plans, keep, objective, pareto_of, gap_asked, gpus, tokens, "
-        "cost_per_hour, whole, shard, shards, changes) VALUES (:hash, :study, :method, :scenario, "
+        "cost_per_hour, whole, shard, shards, settings) VALUES (:hash, :study, :method, :scenario, "
         ":engine, :options, :correction, :seed, :fingerprint, :space, :plans, :keep, :objective, "
         ":pareto_of, :gap_asked, :gpus, :tokens, :cost_per_hour, :whole, :shard, :shards, "
-        ":changes) "
+        "NULLIF(:settings, '')) "
         // Prices by which nothing is ranked may have changed.
-        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour RETURNING id, "
-        "IFNULL(changes, '')");
+        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour RETURNING id");
     insert.bind(":hash", SearchHash(setting, m_space, m_identity));
     if (!shard.IsWhole())
     {
@@ -119,10 +101,7 @@ SearchStore::Find()
         insert.bind(":shard", static_cast<int64_t>(shard.index + 1));
         insert.bind(":shards", static_cast<int64_t>(shard.count));
     }
-    if (!m_identity.changes.empty())
-    {
-        insert.bind(":changes", m_identity.changes);
-    }
+    insert.bind(":settings", m_identity.settings);
     insert.bind(":study", m_identity.study);
     insert.bind(":method", m_identity.method);
     insert.bind(":scenario", m_runs.ScenarioId());
@@ -151,17 +130,20 @@ SearchStore::Find()
     }
     insert.executeStep();
     m_id = insert.getColumn(0).getInt64();
-    const std::string before = insert.getColumn(1).getString();
     insert.reset();
     // Of several ways to ask the one that changes least names the search: the study as it is may
-    // have been a point of a sweep.
-    if (EffectsIn(m_identity.changes) < EffectsIn(before))
-    {
-        auto& update = m_database.Prepare("UPDATE search SET changes = NULLIF(?, '') WHERE id = ?");
-        update.bind(1, m_identity.changes);
-        update.bind(2, m_id);
-        Database::Run(update);
-    }
+    // have been a point of a sweep. What decides no answer does not count.
+    const std::string effects =
+        "(SELECT count(*) FROM json_each($) WHERE key NOT IN ('study', 'engines', 'baselines'))";
+    const auto of = [&effects](const std::string& settings) {
+        return std::string(effects).replace(effects.find('$'), 1, settings);
+    };
+    auto& update = m_database.Prepare("UPDATE search SET settings = NULLIF(?1, '') WHERE id = ?2 "
+                                      "AND " +
+                                      of("NULLIF(?1, '')") + " < " + of("settings"));
+    update.bind(1, m_identity.settings);
+    update.bind(2, m_id);
+    Database::Run(update);
 }
 
 /// Those that it goes through.

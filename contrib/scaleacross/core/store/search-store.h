@@ -30,8 +30,9 @@ struct SearchIdentity
     std::string method; //!< Search::Name()
     size_t keep{100};
     Goals goals{};
-    Shard shard{};         //!< which part of the space it searches
-    std::string changes{}; //!< what its user has changed of the study; no part of the key
+    Shard shard{};          //!< which part of the space it searches
+    std::string settings{}; //!< JSON: what its user has set of the study, by key; "": nothing. No
+                            //!< part of the key
 };
 
 /// The name of a search in every database: of all that decides its answer.
