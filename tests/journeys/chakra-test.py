@@ -303,6 +303,23 @@ class Others(Traces):
             parts = report["compute_s"] + report["bubble_s"] + report["exposed_comm_s"]
             self.assertAlmostEqual(parts, report["iteration_time_s"], delta=1e-12)
 
+    def test_links_are_loaded_to_the_end(self):
+        # Two ranks of four are over long before 50 MB have gone from one NIC to another.
+        size = 50_000_000
+        for rank in range(4):
+            write(self.folder / f"t.{rank}.et", [
+                node_of(1, "send", SEND, comm_dst_int32=2, comm_size_int64=size) if rank == 1 else
+                node_of(1, "recv", RECEIVE, comm_src_int32=1, comm_size_int64=size) if rank == 2 else
+                node_of(1, "c", COMPUTE, 1)])
+        study = self.study(4)
+        study.write_text(study.read_text().replace("gpus_per_node: 4", "gpus_per_node: 1"))
+        for engine in ("analytical", "flow", "packet"):
+            report = self.report(study, "--engine", engine)
+            carried = max(one["bytes"] for one in report["resources"])
+            # Headers are 2 % (60 of 4,096 bytes and what is around a packet).
+            self.assertGreater(carried, size, engine)
+            self.assertLess(carried, 1.03 * size, engine)
+
     def test_what_says_nothing_to_traces_is_told(self):
         def warnings(*arguments):
             end = self.call("run", *arguments, "--no-store")

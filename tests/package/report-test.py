@@ -510,6 +510,14 @@ class Pages(unittest.TestCase):
                          f"iteration, MFU {100 * run['mfu']:.1f} %, by the analytical engine.")
         self.assertEqual(page.tables["runs"][1][0], run["plan"]["label"])
 
+    def test_runs_that_train_no_model_have_no_mfu(self):
+        runs = self.folder / "runs.db"
+        scaleacross.run(STUDY, db=runs)
+        page = self.page(changed(runs, self.folder / "traces.db",
+                                 ["UPDATE run SET mfu = NULL, memory_bytes_max = NULL"]))
+        self.assertIn(" per iteration, by the analytical engine.", " ".join(page.texts["answer"]))
+        self.assertNotIn("MFU", " ".join(page.texts["answer"]))
+
     def test_runs_of_several_scenarios_are_apart(self):
         db = self.folder / "several.db"
         scaleacross.run(STUDY, db=db, set={"cluster.cross.distance": "1km"})  # faster

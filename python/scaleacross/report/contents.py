@@ -55,8 +55,9 @@ def progress_of(source: Source) -> str:
 
 
 def figures_of(run: dict[str, Any]) -> list[tuple[str, str]]:
-    figures = [("iteration", seconds(run["iteration_time_s"])), ("MFU", percent(run["mfu"]))]
-    for name, key, say in (("exposed communication", "exposed_comm_s", seconds),
+    figures = [("iteration", seconds(run["iteration_time_s"]))]
+    for name, key, say in (("MFU", "mfu", percent),
+                           ("exposed communication", "exposed_comm_s", seconds),
                            ("pipeline bubble", "bubble_fraction", percent),
                            ("memory, fullest stage", "memory_bytes_max", amount),
                            ("across buildings", "cross_building_bytes", amount),
@@ -277,8 +278,9 @@ def runs_page(source: Source) -> Page:
                 page_charts)
     if good:
         best = good[0]
-        page.headline = (f"{seconds(best['iteration_time_s'])} per iteration, MFU "
-                         f"{percent(best['mfu'])}, by the {best['engine']} engine.")
+        mfu = "" if missing(best["mfu"]) else f", MFU {percent(best['mfu'])}"
+        page.headline = (f"{seconds(best['iteration_time_s'])} per iteration{mfu}, by the "
+                         f"{best['engine']} engine.")
         page.plan = best["label"]
         page.figures = figures_of(best)
         page.sure = [("not searched", "a run of a given plan: it says nothing of other plans",

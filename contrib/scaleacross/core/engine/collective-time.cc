@@ -52,6 +52,10 @@ class UnlikeGroups
             {
                 continue;
             }
+            if (group.Member(block, group.Size() - 1) >= m_layout.ranks)
+            {
+                continue; // of a family that does not tile all ranks
+            }
             std::vector<uint32_t> buildings;
             for (uint32_t i = 0; i < blocks.Size(); i++)
             {

@@ -53,8 +53,9 @@ MeasuredRanks::Begins(Rank rank, uint32_t iteration, Duration now, const RankTim
     if (iteration == m_options.warmup + m_options.iterations)
     {
         m_end[rank] = {now.Ps(), times, Duration()};
-        mark = m_first == rank ? Mark::End : mark;
         m_unfinished--;
+        // Of a graph that is run once all that moves is of the iteration, to its end.
+        mark = (m_graph.once ? AreDone() : m_first == rank) ? Mark::End : mark;
         if (AreDone() && m_graph.once)
         {
             EndTogether();

@@ -36,7 +36,7 @@ class MeasuredRanks
     {
         Nothing,
         Begin, //!< the first rank of all begins its measured iterations
-        End,   //!< that rank has ended them
+        End,   //!< that rank has ended them; in a graph that is run once, the last of all has
     };
 
     /// The first forward of an iteration begins on a rank, which has spent its time so.

@@ -245,8 +245,11 @@ SwitchEdgeTable::OfPhase(const Phase& phase, Rank representative, bool whole)
         whole ? std::vector<uint32_t>() : BuildingsOf(phase.group, representative);
     for (const Rank rank : RanksOf(stage))
     {
-        // A group is counted with its first member.
-        if (phase.group.IndexOf(rank) != 0 || (!whole && BuildingsOf(phase.group, rank) != own))
+        // A group is counted with its first member, if it has all of them: not every family tiles
+        // the ranks of a trace.
+        if (phase.group.IndexOf(rank) != 0 ||
+            phase.group.Member(rank, phase.group.Size() - 1) >= m_layout.ranks ||
+            (!whole && BuildingsOf(phase.group, rank) != own))
         {
             continue;
         }

@@ -137,11 +137,7 @@ Opened(const std::string& path)
     }
     if (status.type() == std::filesystem::file_type::directory)
     {
-        throw ConfigError(path,
-                          "is a directory",
-                          "a file",
-                          "name the file in it, e.g. " +
-                              (std::filesystem::path(path) / "study.yaml").string());
+        throw ConfigError(path, "is a directory", "a file", "name the file in it that is meant");
     }
     if (code)
     {

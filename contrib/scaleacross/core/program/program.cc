@@ -15,7 +15,11 @@ TaskGraph::ClassesOf(const RankGroup& group, Rank rank) const
     std::vector<uint32_t> found;
     for (uint32_t i = 0; i < blocks.Size(); i++)
     {
-        found.push_back(ClassOf(blocks.Member(rank, i)));
+        const Rank member = blocks.Member(rank, i);
+        if (member < ranks)
+        {
+            found.push_back(ClassOf(member));
+        }
     }
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());

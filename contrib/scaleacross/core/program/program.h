@@ -148,7 +148,8 @@ struct TaskGraph
     bool once{false};
     uint32_t handles{0}; //!< handles are numbered 0 .. handles-1 on each rank
 
-    /// Classes of the members of a rank's group, ascending. Domain: a group inside a stage.
+    /// Classes of the members of a rank's group, ascending. Domain: a group inside a stage. Of a
+    /// family that does not tile all ranks, groups without some of their members do nothing.
     std::vector<uint32_t> ClassesOf(const RankGroup& group, Rank rank) const;
 
     uint32_t ClassOf(Rank rank) const

@@ -146,7 +146,24 @@ ForeignGroups::ForeignGroups(const std::string& files, uint32_t ranks)
     {
         return;
     }
-    const Json groups = Json::parse(ReadBinaryFile(path), nullptr, false);
+    std::set<std::string> names;
+    std::optional<std::string> twice;
+    const auto note = [&](int depth, Json::parse_event_t event, Json& value) {
+        if (depth == 1 && event == Json::parse_event_t::key &&
+            !names.insert(value.get<std::string>()).second)
+        {
+            twice = value.get<std::string>();
+        }
+        return true;
+    };
+    const Json groups = Json::parse(ReadBinaryFile(path), note, false);
+    if (twice)
+    {
+        throw ConfigError(path,
+                          "process group " + Quoted(*twice) + " is there twice",
+                          "one group of a name",
+                          "");
+    }
     if (!groups.is_object())
     {
         throw ConfigError(path,

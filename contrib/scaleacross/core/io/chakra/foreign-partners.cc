@@ -189,11 +189,13 @@ class Joiner
                                              group.group->comm,
                                              node.op,
                                              Bytes(),
-                                             Bytes()});
+                                             Bytes(),
+                                             node.op == CollectiveOp::AllToAll || node.perMember});
         }
         const ForeignNode& first = NodeAt(m_ranks, group.first[turn]);
-        const bool mayDiffer = node.op == CollectiveOp::AllToAll || node.perMember;
-        if (first.operation != node.operation || (first.input != node.input && !mayDiffer))
+        ForeignPartners::Operation& operation = m_partners.operations[group.operations[turn]];
+        if (first.operation != node.operation ||
+            (first.input != node.input && !operation.mayDiffer))
         {
             Fail(m_ranks,
                  at,
@@ -202,23 +204,26 @@ class Joiner
                      NameOf(m_ranks, group.first[turn]) + " is " + What(first),
                  "the same of all members, in the same order");
         }
-        ForeignPartners::Operation& operation = m_partners.operations[group.operations[turn]];
-        operation.bytes = mayDiffer ? operation.bytes + node.input : node.input;
+        operation.bytes = operation.mayDiffer ? operation.bytes + node.input : node.input;
         operation.largest = std::max(operation.largest, node.input);
         m_partners.number[at.rank][at.place] = group.operations[turn];
     }
 
-    /// Of an all-to-all every member sends the mean of all, at least a byte.
+    /// Members send alike here: of an all-to-all each the mean, and of an all-gather its share of
+    /// all; at least a byte.
     void Even(ForeignPartners::Operation& operation)
     {
+        const auto n = static_cast<uint64_t>(operation.members.size());
+        const double all = static_cast<double>(operation.bytes.Count());
+        if (operation.bytes > Bytes() && operation.mayDiffer)
+        {
+            m_partners.uneven = std::max(m_partners.uneven,
+                                         static_cast<double>(operation.largest.Count()) *
+                                             static_cast<double>(n) / all);
+        }
         if (operation.op == CollectiveOp::AllToAll)
         {
-            const uint64_t n = operation.members.size();
             operation.bytes = Bytes((operation.bytes.Count() + n - 1) / n);
-            m_partners.uneven =
-                std::max(m_partners.uneven,
-                         static_cast<double>(operation.largest.Count()) /
-                             static_cast<double>(std::max<uint64_t>(operation.bytes.Count(), 1)));
         }
         operation.bytes = std::max(operation.bytes, Bytes(1));
     }

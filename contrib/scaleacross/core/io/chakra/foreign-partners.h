@@ -22,12 +22,13 @@ struct ForeignPartners
         std::vector<Rank> members;
         CommClass comm{CommClass::Data};
         CollectiveOp op{CollectiveOp::AllReduce};
-        Bytes bytes;   //!< S as CollectiveSpec::bytes
-        Bytes largest; //!< that a member puts in
+        Bytes bytes;           //!< S as CollectiveSpec::bytes
+        Bytes largest;         //!< that a member puts in
+        bool mayDiffer{false}; //!< what members put in
     };
 
     std::vector<Operation> operations;
-    double uneven{1};     //!< most that a member puts into an all-to-all, over the mean
+    double uneven{1};     //!< most that a member puts into an operation, over the mean
     uint32_t messages{0}; //!< that a rank receives, at most
     /// By rank and place of its node: of a send or receive the number of the message among those of
     /// its receiver, of a collective that of its operation; else kNone.

@@ -481,7 +481,9 @@ WarningsOf(const std::vector<ForeignRank>& ranks, const ForeignPartners& partner
         std::ostringstream text;
         text.precision(3);
         text << "a member puts up to " << partners.uneven
-             << " times the mean into an all-to-all of the traces; here all put in the mean";
+             << " times the mean into an all-to-all or all-gather of the traces; here all put in "
+                "the "
+                "mean, which takes less time";
         warnings.push_back(text.str());
     }
     return warnings;
