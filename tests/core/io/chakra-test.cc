@@ -239,6 +239,82 @@ TEST_F(Chakra, AMessageIsWaitedForByWhatDependsOnIt)
     }
 }
 
+// STAGE, which writes traces for ASTRA-sim, numbers messages behind all that the rank computes.
+TEST_F(Chakra, AMessageLeavesWhenItIsComputedWhateverItsNumber)
+{
+    const TraceSpec trace = Read({Trace({Compute(0, 100),
+                                         Compute(1, 5000),
+                                         Message(8, true, 1, 1000).After({0}),
+                                         Message(9, true, 1, 1000, 1).After({8})}),
+                                  Trace({Message(0, false, 0, 1000),
+                                         Message(1, false, 0, 1000, 1),
+                                         Compute(2, 4000).After({0, 1})})});
+    for (const auto& report : {Run(AnalyticalEngine(), trace, BuildingsOf({2}, 2)),
+                               Run(FlowEngine(Collisions::Expected), trace, BuildingsOf({2}, 2))})
+    {
+        EXPECT_EQ(report.iterationTime, Duration::Microseconds(5100));
+        EXPECT_EQ(AllBytes(report), Bytes(2000));
+    }
+}
+
+// Two microbatches over two stages, numbered one after the other: the first stage goes on with the
+// second while it waits for the gradients of the first. 1 ms forward and 2 ms backward each.
+TEST_F(Chakra, ARankGoesOnWithWhatItCanWhileItWaits)
+{
+    const TraceSpec trace = Read({Trace({Compute(0, 1000),
+                                         Compute(1, 2000).After({20}),
+                                         Compute(10, 1000),
+                                         Compute(11, 2000).After({21}),
+                                         Message(20, false, 1, 1000),
+                                         Message(21, false, 1, 1000, 1),
+                                         Message(22, true, 1, 1000).After({0}),
+                                         Message(23, true, 1, 1000, 1).After({10})}),
+                                  Trace({Compute(0, 1000).After({20}),
+                                         Compute(1, 2000).After({0}),
+                                         Compute(10, 1000).After({21}),
+                                         Compute(11, 2000).After({10}),
+                                         Message(20, false, 0, 1000),
+                                         Message(21, false, 0, 1000, 1),
+                                         Message(22, true, 0, 1000).After({1}),
+                                         Message(23, true, 0, 1000, 1).After({11})})});
+    for (const auto& report : {Run(AnalyticalEngine(), trace, BuildingsOf({2}, 2)),
+                               Run(FlowEngine(Collisions::Expected), trace, BuildingsOf({2}, 2))})
+    {
+        EXPECT_GT(report.iterationTime, Duration::Microseconds(9000));
+        EXPECT_LT(report.iterationTime, Duration::Microseconds(9100));
+    }
+}
+
+// The same of stages of two ranks that reduce after each pass: members have these collectives in
+// the order in which they come to them, which is not that of their numbers.
+TEST_F(Chakra, CollectivesAreInTheOrderThatTheirRanksComeToThem)
+{
+    const auto stage = [](bool isFirst, uint64_t peer) {
+        const std::string group = isFirst ? "1" : "2";
+        std::vector<WireNode> nodes;
+        for (const uint64_t tag : {0, 1})
+        {
+            const uint64_t at = 100 * tag;
+            const uint64_t receive = 1000 + tag;
+            nodes.push_back(Compute(at, 1000).After(isFirst ? std::vector<uint64_t>()
+                                                            : std::vector<uint64_t>{receive}));
+            nodes.push_back(Collective(at + 1, 0, 1000, group).After({at}));
+            nodes.push_back(Compute(at + 2, 2000).After({isFirst ? receive : at + 1}));
+            nodes.push_back(Collective(at + 3, 0, 1000, group).After({at + 2}));
+            nodes.push_back(Message(receive, false, peer, 1000, tag));
+            nodes.push_back(
+                Message(2000 + tag, true, peer, 1000, tag).After({isFirst ? at + 1 : at + 3}));
+        }
+        return Trace(nodes);
+    };
+    const TraceSpec trace = Read({stage(true, 2), stage(true, 3), stage(false, 0), stage(false, 1)},
+                                 R"({"1": [0, 1], "2": [2, 3]})");
+    const RunReport report = Run(AnalyticalEngine(), trace, BuildingsOf({4}, 4));
+    EXPECT_GT(report.iterationTime, Duration::Microseconds(9000));
+    EXPECT_LT(report.iterationTime, Duration::Microseconds(9200));
+    EXPECT_EQ(AllBytes(report), Bytes(2 * 4 * 2 * 1000 + 8 * 1000));
+}
+
 // By the order of their numbers each rank would wait for what the other sends behind that.
 TEST_F(Chakra, RanksDoNotWaitForEachOtherWhereAnotherOrderHelps)
 {

@@ -379,7 +379,6 @@ struct UnequalTurns
 /// collectives on it before: by that they know it. The first of which that is not so.
 std::optional<UnequalTurns>
 FindUnequalTurns(const std::vector<ForeignRank>& ranks,
-                 const std::vector<std::vector<uint32_t>>& orders,
                  const ForeignPartners& partners,
                  const Collectives& collectives)
 {
@@ -387,7 +386,7 @@ FindUnequalTurns(const std::vector<ForeignRank>& ranks,
     for (Rank rank = 0; rank < ranks.size(); rank++)
     {
         std::array<uint32_t, kStreams> posted{};
-        for (const uint32_t place : orders[rank])
+        for (uint32_t place = 0; place < ranks[rank].nodes.size(); place++)
         {
             if (ranks[rank].nodes[place].kind != ForeignKind::Collective)
             {
@@ -405,20 +404,32 @@ FindUnequalTurns(const std::vector<ForeignRank>& ranks,
     return std::nullopt;
 }
 
-/// How collectives of the traces are done, on streams on which all members have the same turns.
-Collectives
-CollectivesOf(const std::vector<ForeignRank>& ranks,
-              const std::vector<std::vector<uint32_t>>& orders,
-              const ForeignPartners& partners)
+/// How collectives of the traces are done, and the order in which each rank begins its nodes.
+struct Way
+{
+    Collectives collectives;
+    std::vector<std::vector<uint32_t>> orders;
+};
+
+/// Collectives on streams on which all members have the same turns.
+Way
+WayOf(const std::vector<ForeignRank>& ranks, const ForeignPartners& partners)
 {
     const Collectives plain(partners);
     Collectives chained = plain;
     chained.JoinChained(ranks, partners);
-    if (!FindUnequalTurns(ranks, orders, partners, chained))
+    if (chained.stream != plain.stream && !FindUnequalTurns(ranks, partners, chained))
     {
-        return chained;
+        try
+        {
+            return {chained, InOrder(ranks, partners, chained.stream)};
+        }
+        catch (const ConfigError&)
+        {
+            // Groups on one stream may hold each other up where on their own they do not.
+        }
     }
-    if (const auto unequal = FindUnequalTurns(ranks, orders, partners, plain))
+    if (const auto unequal = FindUnequalTurns(ranks, partners, plain))
     {
         const ForeignNode& node = ranks[unequal->rank].nodes[unequal->place];
         const std::string streams = std::to_string(kStreams);
@@ -432,7 +443,7 @@ CollectivesOf(const std::vector<ForeignRank>& ranks,
                        std::to_string(unequal->turnElsewhere + 1) + " of another member",
                    streams + " process groups of a rank, or equally many collectives of all ranks");
     }
-    return plain;
+    return {plain, InOrder(ranks, partners, plain.stream)};
 }
 
 /// Whether any of a rank's communication is waited for by what it computes.
@@ -520,8 +531,7 @@ TraceWork
 ForeignTraces::Work()
 {
     const ForeignPartners partners = FindPartners(m_all, m_groups);
-    const std::vector<std::vector<uint32_t>> orders = InOrder(m_all, partners);
-    const Collectives collectives = CollectivesOf(m_all, orders, partners);
+    const auto& [collectives, orders] = WayOf(m_all, partners);
     TraceWork work;
     work.plan.dp = m_ranks;
     TaskGraph& graph = work.graph;
