@@ -238,7 +238,10 @@ TEST_F(CompareErrors, AnEngineThatRefusesACaseEndsNoOther)
     }
     const Call text = Run(compare);
     EXPECT_EQ(text.code, 0) << text.err;
-    EXPECT_EQ(CountOf("Refused by analytical, 2 of 2: events.0: a degradation", text.out), 1);
+    EXPECT_EQ(CountOf("Refused by analytical, 2 of 2: --set events=[{kind: degradation, target: "
+                      "building1/spine0, at: 1us, factor: 0.5}] events.0: a degradation",
+                      text.out),
+              1);
     EXPECT_EQ(CountOf("than the analytical engine computes with", text.out), 1);
     EXPECT_EQ(CountOf("than the flow engine computes with", text.out), 1);
     // It is not to be told to those who compare with packets that they may.

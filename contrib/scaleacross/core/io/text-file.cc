@@ -125,9 +125,10 @@ CheckText(std::string_view text, const std::string& name, size_t most)
 namespace
 {
 
-/// A regular file that can be read, from its beginning.
+/// A regular file that can be read, from its beginning; `example`: what one in a folder may be
+/// called.
 std::ifstream
-Opened(const std::string& path)
+Opened(const std::string& path, const std::string& example)
 {
     std::error_code code;
     const auto status = std::filesystem::status(path, code);
@@ -137,7 +138,11 @@ Opened(const std::string& path)
     }
     if (status.type() == std::filesystem::file_type::directory)
     {
-        throw ConfigError(path, "is a directory", "a file", "name the file in it that is meant");
+        throw ConfigError(path,
+                          "is a directory",
+                          "a file",
+                          "name the file in it, e.g. " +
+                              (std::filesystem::path(path) / example).string());
     }
     if (code)
     {
@@ -165,14 +170,14 @@ Opened(const std::string& path)
 std::string
 ReadTextFile(const std::string& path, size_t most)
 {
-    std::ifstream file = Opened(path);
+    std::ifstream file = Opened(path, "study.yaml");
     return ReadStream(file, path, most);
 }
 
 std::string
 ReadBinaryFile(const std::string& path)
 {
-    std::ifstream file = Opened(path);
+    std::ifstream file = Opened(path, std::filesystem::path(path).filename().string());
     file.seekg(0, std::ios::end);
     std::string content(static_cast<size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
     file.seekg(0);
