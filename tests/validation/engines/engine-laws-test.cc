@@ -177,15 +177,17 @@ struct AgreementCase
     Receives receives{};
 };
 
-/// The small study at full capacity between the buildings, so that no two ranks share a link. With
-/// DP-out pipeline and data-parallel traffic would share the NICs, hence pp = 1 there. So would a
-/// tied embedding that two ranks hold and the reductions of the stage that is done last, unless a
-/// shard of it is exchanged.
+/// The small study at full capacity between the buildings, so that no two ranks share a link, and
+/// in one lane, so that no two flows meet in one by their hash. With DP-out pipeline and
+/// data-parallel traffic would share the NICs, hence pp = 1 there. So would a tied embedding that
+/// two ranks hold and the reductions of the stage that is done last, unless a shard of it is
+/// exchanged.
 Scenario
 WithoutContention(const AgreementCase& what)
 {
     Study study = ReadStudy(StudyPath("small-two-buildings"),
                             {{"cluster.cross.oversubscription", "1"},
+                             {"cluster.cross.lanes", "1"},
                              {"network.spine_buffer", "1GiB"},
                              {"workload.global_batch", "16"},
                              {"model.layers", "4"}});
@@ -294,6 +296,7 @@ TEST(Agreement, OfMixedCrossingsOverUnequalDistances)
                             {{"cluster.buildings.count", "4"},
                              {"cluster.buildings.gpus", "16"},
                              {"cluster.cross.oversubscription", "1"},
+                             {"cluster.cross.lanes", "1"},
                              {"network.spine_buffer", "2GiB"},
                              {"workload.global_batch", "16"},
                              {"model.layers", "4"}});
