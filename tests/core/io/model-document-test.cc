@@ -2,7 +2,6 @@
 
 #include "core/base/text.h"
 #include "core/io/model-document.h"
-#include "core/io/task-list-json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,31 +11,6 @@ namespace scaleacross
 
 namespace
 {
-
-Collective
-Of(const std::vector<RankGroup>& groups)
-{
-    Collective collective;
-    for (const RankGroup& group : groups)
-    {
-        collective.phases.emplace_back(Pattern::RingAllGather, group, Bytes(1));
-    }
-    return collective;
-}
-
-/// The worked case of RankGroup::SplitAt(): {8, 16} cut at 64.
-TEST(GroupOfPhases, JoinsLevelsAndWhatTheyCut)
-{
-    const RankGroup whole({{8, 16}});
-    const RankGroup inner({{8, 8}});
-    const RankGroup outer({{64, 2}});
-    EXPECT_EQ(GroupOfPhases(Of({whole, whole})), whole);
-    EXPECT_EQ(GroupOfPhases(Of({inner, outer, inner})), RankGroup({{8, 8}, {64, 2}}));
-    EXPECT_EQ(GroupOfPhases(Of({inner, whole})), whole);
-    EXPECT_EQ(GroupOfPhases(Of({outer, whole})), whole);
-    EXPECT_EQ(GroupOfPhases(Of({RankGroup({{1, 2}}), whole})), RankGroup({{1, 2}, {8, 16}}));
-    EXPECT_EQ(GroupOfPhases(Of({RankGroup()})).Size(), 1U);
-}
 
 TEST(ModelAnswer, IsReadToThePicosecond)
 {

@@ -203,7 +203,7 @@ class Doers
             }
             else if (op.kind == OpKind::Collective)
             {
-                const RankGroup group = GroupOfPhases(m_graph.collectives[op.index]);
+                const RankGroup& group = m_graph.collectives[op.index].call.group;
                 std::optional<Rank>& known = m_rank[op.index];
                 if (!known || Reach(group, rank) > Reach(group, *known))
                 {
@@ -244,7 +244,7 @@ CollectivesJson(const TaskGraph& graph, const RankLayout& layout)
                         {"operation", collective.name},
                         {"algorithm", collective.algorithm},
                         {"bytes", bytes.Count()},
-                        {"group", GroupJson(layout, GroupOfPhases(collective), rank)},
+                        {"group", GroupJson(layout, collective.call.group, rank)},
                         {"chunks", collective.chunks},
                         {"launch_s", collective.launch.S()},
                         {"phases", std::move(phases)}});
@@ -304,35 +304,6 @@ GroupJson(const RankLayout& layout, const RankGroup& group, Rank rank)
     return {{"size", group.Size()},
             {"axes", std::move(axes)},
             {"scope", ScopeOf(layout, group, rank)}};
-}
-
-RankGroup
-GroupOfPhases(const Collective& collective)
-{
-    std::vector<RankGroup::Axis> axes;
-    for (const Phase& phase : collective.phases)
-    {
-        axes.insert(axes.end(), phase.group.Axes().begin(), phase.group.Axes().end());
-    }
-    std::sort(axes.begin(), axes.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.stride, a.count) < std::pair(b.stride, b.count);
-    });
-    // An axis is a stretch of strides, from its own to that of the next coordinate; stretches that
-    // overlap are one coordinate that phases have cut in different places.
-    std::vector<RankGroup::Axis> joined;
-    for (const RankGroup::Axis& axis : axes)
-    {
-        const uint64_t end = uint64_t{axis.stride} * axis.count;
-        if (joined.empty() || axis.stride >= uint64_t{joined.back().stride} * joined.back().count)
-        {
-            joined.push_back(axis);
-        }
-        else if (end > uint64_t{joined.back().stride} * joined.back().count)
-        {
-            joined.back().count = static_cast<uint32_t>(end / joined.back().stride);
-        }
-    }
-    return RankGroup(joined);
 }
 
 Json

@@ -22,12 +22,6 @@ const char* ScopeOf(const RankLayout& layout, const RankGroup& group, Rank rank)
 nlohmann::ordered_json GroupJson(const RankLayout& layout, const RankGroup& group, Rank rank);
 
 /**
- * The family in which two ranks are together if phases of a collective lead from one to the other:
- * of a collective in levels the product of its levels.
- */
-RankGroup GroupOfPhases(const Collective& collective);
-
-/**
  * A task graph as {"classes", "bodies", "collectives", "messages"}: times in seconds, bytes whole.
  * doc/your-model.md has every key. The scope of a collective is the widest of the classes that do
  * it.

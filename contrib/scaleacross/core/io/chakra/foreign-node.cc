@@ -286,6 +286,12 @@ ReadCollective(const Place& at, ForeignNode& node)
 
 } // namespace
 
+std::string
+NameOfNode(const ForeignNode& node)
+{
+    return std::to_string(node.id) + " " + Quoted(node.name);
+}
+
 void
 FailAtNode(const std::string& path,
            uint64_t id,

@@ -50,6 +50,9 @@ struct ForeignNode
     int64_t tag{0};        //!< Send, Receive
 };
 
+/// '7 "all-reduce"': what a node is called in messages.
+std::string NameOfNode(const ForeignNode& node);
+
 /// Throws ConfigError (where = path) about a node.
 [[noreturn]] void FailAtNode(const std::string& path,
                              uint64_t id,

@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "core/io/chakra/foreign-order.h"
 #include "core/io/chakra/foreign-partners.h"
+#include "core/io/chakra/foreign-walk.h"
 
 #include <algorithm>
 #include <array>
