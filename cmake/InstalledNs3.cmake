@@ -58,6 +58,8 @@ function(forward_headers library)
       message(FATAL_ERROR "${header}: ns-3 has a header of this name already")
     endif()
     cmake_path(ABSOLUTE_PATH header)
+    # Relative to the file that includes it, and so the same in every clone.
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_BINARY_DIR}/include/ns3)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/ns3/${name}
          CONTENT "#include \"${header}\"\n" @ONLY)
     string(APPEND all "#include \"ns3/${name}\"\n")

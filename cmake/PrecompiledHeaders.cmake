@@ -17,8 +17,7 @@ set(usual_ns3_headers
 # With them, ccache works only if it is told that their times and macros do not count, and if GCC
 # names them in what it preprocesses.
 if(CCACHE AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  list(INSERT CMAKE_CXX_COMPILER_LAUNCHER -1 CCACHE_SLOPPINESS=pch_defines,time_macros)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-fpch-preprocess)
   endif()
