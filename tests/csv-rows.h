@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_TESTS_CSV_ROWS_H
 #define SCALEACROSS_TESTS_CSV_ROWS_H
 
+#include "places.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
@@ -37,7 +39,7 @@ CsvCells(const std::string& line)
 inline std::vector<CsvRow>
 CsvRows(const std::string& name)
 {
-    std::ifstream file(std::string(SCALEACROSS_SOURCE_DIR) + "/tests/validation/" + name);
+    std::ifstream file(SourcePath("tests/validation/") + name);
     EXPECT_TRUE(file) << name;
     std::vector<std::string> columns;
     std::vector<CsvRow> rows;

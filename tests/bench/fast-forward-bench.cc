@@ -8,6 +8,7 @@
 
 #include "core/io/read-study.h"
 #include "helper/engine/packet-engine.h"
+#include "places.h"
 
 #include <algorithm>
 #include <array>
@@ -99,7 +100,7 @@ OneCollective(CollectiveOp op, CollectiveGroup group)
 Workload
 SmallModel()
 {
-    const std::string file = SCALEACROSS_SOURCE_DIR "/examples/small-two-buildings/study.yaml";
+    const std::string file = SourcePath("examples/small-two-buildings/study.yaml");
     return {ReadStudy(file).scenario, {}};
 }
 

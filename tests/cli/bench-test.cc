@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/spec/network-plan.h"
+#include "places.h"
 #include "program.h"
 
 #include <fstream>
@@ -65,7 +66,7 @@ TEST_F(Bench, PrintsItsKeys)
 /// What it finds of the plans is tested, and that the pages say it; how fast is measured by hand.
 TEST_F(Bench, PlansAreThoseOfTheStudyAndTheirBoundsAsThePageSays)
 {
-    const std::string top = SCALEACROSS_SOURCE_DIR;
+    const std::string top = SourcePath("");
     const auto json = RunJson("bench plans");
     EXPECT_EQ(json.at("study"), "llama4-maverick-two-buildings");
     EXPECT_GT(json.at("leaf_bounds_per_cpu_s").get<double>(), 0);
@@ -88,8 +89,7 @@ TEST_F(Bench, PlansAreThoseOfTheStudyAndTheirBoundsAsThePageSays)
 
 TEST_F(Bench, PlansOfAStudyAreThoseThatExploreCounts)
 {
-    const std::string study =
-        std::string(SCALEACROSS_SOURCE_DIR) + "/examples/small-two-buildings/study.yaml";
+    const std::string study = SourcePath("examples/small-two-buildings/study.yaml");
     const auto json = RunJson("bench plans --study '" + study + "' --stride 1");
     const auto explored = RunJson("explore '" + study + "' --db small.db --set 'baselines=[]'");
     EXPECT_EQ(json.at("space"), explored.at("space"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "commands.h"
+#include "places.h"
 
 #include <algorithm>
 #include <cmath>
@@ -496,11 +497,11 @@ TEST_F(Calibrate, CorrectionsOfAnotherNetworkRankNothing)
 TEST_F(Calibrate, AnInterruptedOneSaysSo)
 {
     // A hundred seeds of every operation take longer than that.
-    const std::string command =
-        "cd '" + folder.string() +
-        "' && timeout --foreground -s INT --preserve-status 3 '" SCALEACROSS_PROGRAM
-        "' calibrate study.yaml --budget 2min --seeds 100 --set "
-        "workload.global_batch=64 >out 2>err";
+    const std::string command = "cd '" + folder.string() +
+                                "' && timeout --foreground -s INT --preserve-status 3 '" +
+                                ProgramPath() +
+                                "' calibrate study.yaml --budget 2min --seeds 100 --set "
+                                "workload.global_batch=64 >out 2>err";
     const int status = std::system(command.c_str());
     EXPECT_EQ(WEXITSTATUS(status), 130) << Read("err");
     // On a busy machine nothing may be measured by then.

@@ -2,6 +2,7 @@
 
 #include "../csv-rows.h"
 #include "commands.h"
+#include "places.h"
 
 #include <algorithm>
 #include <cmath>
@@ -514,7 +515,7 @@ TEST_F(CompareErrors, ProgressIsOfTheWholeGrid)
     const std::string compare = "compare study.yaml --set search={} --jobs 1 --sweep "
                                 "cluster.cross.distance=10km,20km --seeds 2 --engines ";
     EXPECT_EQ(Run(compare + "analytical").code, 0);
-    Write("go.sh", "'" SCALEACROSS_PROGRAM "' " + compare + "analytical,packet\n");
+    Write("go.sh", "'" + ProgramPath() + "' " + compare + "analytical,packet\n");
     const Call call = Run("--version >/dev/null && script -qec 'sh go.sh' /dev/null");
     EXPECT_EQ(call.code, 0) << call.out << call.err;
     // The analytical engine draws nothing: one run of it stands for both seeds, at each point. So

@@ -6,6 +6,7 @@
  * vanish, time that runs out. Each ends with a message that says so, and never with success.
  */
 
+#include "places.h"
 #include "program.h"
 
 namespace scaleacross
@@ -27,7 +28,7 @@ class Damage : public ProgramTest
     /// Runs lines of the shell in which "$PROGRAM" is the program.
     Call Shell(const std::string& script) const
     {
-        Write(".script", "PROGRAM='" SCALEACROSS_PROGRAM "'\n" + script + "\n");
+        Write(".script", "PROGRAM='" + ProgramPath() + "'\n" + script + "\n");
         Call call = Run("--version >.version && sh .script");
         std::filesystem::remove(folder / ".script");
         std::filesystem::remove(folder / ".version");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "places.h"
 #include "program.h"
 
 #include <fstream>
@@ -65,7 +66,7 @@ RowOfPage(const std::string& line)
 
 TEST_F(Fairness, ThePageHasWhatIsMeasured)
 {
-    std::ifstream page(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/congestion-control.md");
+    std::ifstream page(SourcePath("contrib/scaleacross/doc/congestion-control.md"));
     std::map<std::string, std::string> expected;
     bool isTable = false;
     for (std::string line; std::getline(page, line);)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "places.h"
 #include "program.h"
 
 #include <gmock/gmock.h>
@@ -60,10 +61,9 @@ TEST_F(Iterations, AreTimedAsRunTimesThem)
 /// The page's table has what the program prints of the rows written by hand, cell by cell.
 TEST_F(Iterations, ArePrintedAsThePageHasThem)
 {
-    std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/compute.md");
+    std::ifstream file(SourcePath("contrib/scaleacross/doc/compute.md"));
     const std::string page{std::istreambuf_iterator<char>(file), {}};
-    const Call call =
-        Run("iterations " SCALEACROSS_SOURCE_DIR "/tests/validation/iteration-time/sc21.csv");
+    const Call call = Run("iterations " + SourcePath("tests/validation/iteration-time/sc21.csv"));
     ASSERT_EQ(call.code, 0) << call.err;
     std::istringstream lines(call.out);
     std::string line;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/store/database.h"
+#include "places.h"
 #include "program.h"
 
 #include <chrono>
@@ -48,7 +49,7 @@ class Kill : public ProgramTest
             if (chdir(folder.c_str()) == 0 && freopen(out.c_str(), "w", stdout) != nullptr &&
                 freopen("/dev/null", "w", stderr) != nullptr)
             {
-                execv(SCALEACROSS_PROGRAM, pointers.data());
+                execv(ProgramPath().c_str(), pointers.data());
             }
             _exit(127);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "commands.h"
+#include "places.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -21,7 +22,7 @@ using testing::HasSubstr;
 /// The page on models has what `list models` counts: in a row of the model's own, or of its family.
 TEST_F(Commands, ListCountsParametersAsThePageDoes)
 {
-    std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/models.md");
+    std::ifstream file(SourcePath("contrib/scaleacross/doc/models.md"));
     std::map<std::string, std::string> rows; // by family: what stands before the first dash
     for (std::string line; std::getline(file, line);)
     {
@@ -68,7 +69,7 @@ TEST_F(Commands, ListKnowsWhatAStudyCanName)
 /// What a preset's file says is in its row, and every key of a study that means something of it.
 TEST_F(Commands, ListsShowEveryKeyOfAPreset)
 {
-    const std::string data = SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/data/";
+    const std::string data = SourcePath("contrib/scaleacross/data/");
     std::set<std::string> keys;
     for (const auto& field : RunJson("list fields"))
     {

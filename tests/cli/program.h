@@ -4,6 +4,7 @@
 #define SCALEACROSS_TESTS_PROGRAM_H
 
 #include "../temporary-folder.h"
+#include "places.h"
 
 #include <array>
 #include <cstdio>
@@ -33,9 +34,8 @@ class ProgramTest : public testing::Test
     /// Calls `scaleacross ARGUMENTS` with the shell, in the test's folder.
     Call Run(const std::string& arguments) const
     {
-        const std::string command = "cd '" + folder.string() +
-                                    "' && '" SCALEACROSS_PROGRAM "' </dev/null " + arguments +
-                                    " >.out 2>.err";
+        const std::string command = "cd '" + folder.string() + "' && '" + ProgramPath() +
+                                    "' </dev/null " + arguments + " >.out 2>.err";
         const int status = std::system(command.c_str());
         Call call;
         call.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
@@ -80,7 +80,7 @@ class ProgramTest : public testing::Test
     /// What a page of the documentation shows as printed: its indented lines, without the indent.
     static std::string PrintedOn(const std::string& page)
     {
-        std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/" + page);
+        std::ifstream file(SourcePath("contrib/scaleacross/doc/") + page);
         std::string printed;
         for (std::string line; std::getline(file, line);)
         {

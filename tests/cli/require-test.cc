@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "commands.h"
+#include "places.h"
 
 #include <algorithm>
 #include <fstream>
@@ -188,7 +189,7 @@ TEST_F(Require, AsksForThreeQuantitiesAsText)
 
 TEST_F(Require, ThePageHasWhatIsPrinted)
 {
-    const std::string top = SCALEACROSS_SOURCE_DIR;
+    const std::string top = SourcePath("");
     const std::string out =
         Run("require '" + top + "/examples/small-two-buildings/study.yaml' --loss 20%").out;
     ASSERT_FALSE(out.empty());

@@ -7,6 +7,7 @@
  */
 
 #include "commands.h"
+#include "places.h"
 
 #include <algorithm>
 #include <fstream>
@@ -153,7 +154,7 @@ TEST_F(RobustCommand, SaysWhatItFinds)
 
 TEST_F(RobustCommand, ThePageHasWhatIsPrinted)
 {
-    const std::string top = SCALEACROSS_SOURCE_DIR;
+    const std::string top = SourcePath("");
     std::string out = Run("explore '" + top +
                           "/examples/small-two-buildings/study.yaml' --robust --verify 0 --top 3 "
                           "--set 'uncertain.distance={values: [1x, 4x], shares: [0.9, 0.1]}' "

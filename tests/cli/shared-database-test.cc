@@ -7,6 +7,7 @@
  */
 
 #include "core/store/database.h"
+#include "places.h"
 #include "program.h"
 
 #include <chrono>
@@ -50,7 +51,7 @@ class SharedDatabase : public ProgramTest
         if (child == 0)
         {
             const std::string command =
-                "exec '" SCALEACROSS_PROGRAM "' " + arguments + " >" + out + " 2>&1 </dev/null";
+                "exec '" + ProgramPath() + "' " + arguments + " >" + out + " 2>&1 </dev/null";
             if (chdir(folder.c_str()) == 0)
             {
                 execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "places.h"
 #include "program.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ class SlurmTest : public ProgramTest
     Call Shell(const std::string& line) const
     {
         std::ofstream(m_place / "line.sh")
-            << "program='" SCALEACROSS_PROGRAM "'\nexport PATH=" + folder.string() +
+            << "program='" + ProgramPath() + "'\nexport PATH=" + folder.string() +
                    ":$PATH LOG=" + folder.string() + "/log\n" + line + "\n";
         const auto before = fs::current_path();
         fs::current_path(m_place);

@@ -5,6 +5,7 @@
  * Whatever a study calls itself, its database is a file in the current folder.
  */
 
+#include "places.h"
 #include "program.h"
 
 namespace scaleacross
@@ -24,7 +25,7 @@ class StudyName : public ProgramTest
         std::filesystem::create_directory(folder / "sub");
         Write("sub/s.yaml", text);
         const Call call =
-            Run("--version >/dev/null && (cd sub && '" SCALEACROSS_PROGRAM "' run " + path + ")");
+            Run("--version >/dev/null && (cd sub && '" + ProgramPath() + "' run " + path + ")");
         EXPECT_EQ(call.code, 0) << line << call.err;
         std::vector<std::string> names;
         for (const auto& entry : std::filesystem::directory_iterator(folder / "sub"))

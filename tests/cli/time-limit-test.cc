@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "places.h"
 #include "program.h"
 
 #include <chrono>
@@ -39,11 +40,11 @@ TEST_F(TimeLimit, ARunHasATimeLimit)
 TEST_F(TimeLimit, AnInterruptedRunSaysSo)
 {
     Write("study.yaml", g_smallStudy);
-    const std::string command =
-        "cd '" + folder.string() +
-        "' && timeout --foreground -s TERM --preserve-status 2 '" SCALEACROSS_PROGRAM
-        "' run study.yaml --engine packet --iterations 1000 --set "
-        "workload.global_batch=1024 --no-store >out 2>err";
+    const std::string command = "cd '" + folder.string() +
+                                "' && timeout --foreground -s TERM --preserve-status 2 '" +
+                                ProgramPath() +
+                                "' run study.yaml --engine packet --iterations 1000 --set "
+                                "workload.global_batch=1024 --no-store >out 2>err";
     const int status = std::system(command.c_str());
     EXPECT_EQ(WEXITSTATUS(status), 130); // 143 by the signal
     EXPECT_EQ(Read("err"), "scaleacross: interrupted; nothing is kept of what was found so far\n");
@@ -156,7 +157,7 @@ TEST_F(TimeLimit, ACrashUnderAMemoryLimitIsACrash)
     Run("explore study.yaml --memory-limit 1MiB --db small.db");
     EXPECT_EQ(Sql("small.db", "SELECT reason FROM run"), "memory");
     Write("kill.sh",
-          "'" SCALEACROSS_PROGRAM "' explore study.yaml --memory-limit 64GiB --db big.db" + batch +
+          "'" + ProgramPath() + "' explore study.yaml --memory-limit 64GiB --db big.db" + batch +
               " &\n"
               "for i in $(seq 1000); do\n"
               "  worker=$(pgrep -P $! -f -- --no-store) && break\n"
@@ -175,7 +176,7 @@ TEST_F(TimeLimit, PacketRunsTellOfTheirProgress)
     ASSERT_EQ(std::system("command -v script >/dev/null"), 0) << "Debian's bsdutils has it";
     Write("study.yaml", g_smallStudy);
     Write("go.sh",
-          "'" SCALEACROSS_PROGRAM "' run study.yaml --engine packet --iterations 40 --no-store\n");
+          "'" + ProgramPath() + "' run study.yaml --engine packet --iterations 40 --no-store\n");
     const Call call = Run("--version >/dev/null && script -qec 'sh go.sh' /dev/null");
     EXPECT_EQ(call.code, 0) << call.out << call.err;
     EXPECT_NE(call.out.find("run iteration "), std::string::npos) << call.out;

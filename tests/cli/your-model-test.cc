@@ -3,6 +3,7 @@
 // Models of other people, beside our engines.
 
 #include "commands.h"
+#include "places.h"
 
 #include <chrono>
 #include <cmath>
@@ -280,7 +281,7 @@ TEST_F(YourModel, ASignalEndsTheCommandToo)
     {
         std::filesystem::remove(folder / "sleeper");
         const int status =
-            std::system(("cd '" + folder.string() + "' && { '" SCALEACROSS_PROGRAM "' " + command +
+            std::system(("cd '" + folder.string() + "' && { '" + ProgramPath() + "' " + command +
                          " --engine 'command:sh mine.sh' </dev/null >/dev/null 2>&1 & i=0; "
                          "until [ -s sleeper ] || [ $i = 300 ]; do sleep 0.1; i=$((i+1)); done; "
                          "kill -TERM $!; wait $!; }")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/base/version.h"
+#include "places.h"
 
 #include <filesystem>
 #include <fstream>
@@ -15,7 +16,7 @@ namespace
 
 TEST(Version, IsTheOneInTheFile)
 {
-    std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/VERSION");
+    std::ifstream file(SourcePath("contrib/scaleacross/VERSION"));
     std::string line;
     ASSERT_TRUE(std::getline(file, line));
     EXPECT_EQ(Version(), line);
@@ -23,7 +24,7 @@ TEST(Version, IsTheOneInTheFile)
 
 TEST(Version, NamesTheCommitInACheckout)
 {
-    if (!std::filesystem::exists(SCALEACROSS_SOURCE_DIR "/.git"))
+    if (!std::filesystem::exists(SourcePath(".git")))
     {
         GTEST_SKIP() << "not a git checkout";
     }

@@ -10,6 +10,7 @@
 #include "core/io/presets.h"
 #include "core/io/text-file.h"
 #include "core/pipeline/pipeline-schedule.h"
+#include "places.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -53,8 +54,7 @@ std::vector<Study>
 ShippedStudies()
 {
     std::vector<Study> studies;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(SCALEACROSS_SOURCE_DIR "/examples"))
+    for (const auto& entry : std::filesystem::directory_iterator(SourcePath("examples")))
     {
         if (std::filesystem::exists(entry.path() / "study.yaml"))
         {
@@ -190,8 +190,7 @@ TEST(Schools, EveryFieldIsInOneDimensionAndTheMicrobatchInTwo)
 
 TEST(Schools, ThePageHasTheRowsOfTheRegistry)
 {
-    const std::string page =
-        ReadTextFile(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/explorer.md");
+    const std::string page = ReadTextFile(SourcePath("contrib/scaleacross/doc/explorer.md"));
     for (const BaselineFacts* row : Baseline::Rows())
     {
         EXPECT_THAT(page,

@@ -3,6 +3,7 @@
 #include "../explore-fakes.h"
 #include "core/explore/span-quantity.h"
 #include "core/io/text-file.h"
+#include "places.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,8 +63,7 @@ TEST(SpanQuantity, EveryOneReadsBackWhatItSets)
 
 TEST(SpanQuantity, ThePageHasThemAll)
 {
-    const std::string page =
-        ReadTextFile(std::string(SCALEACROSS_SOURCE_DIR) + "/contrib/scaleacross/doc/explorer.md");
+    const std::string page = ReadTextFile(SourcePath("contrib/scaleacross/doc/explorer.md"));
     for (const SpanQuantity& quantity : SpanQuantities())
     {
         EXPECT_THAT(page, HasSubstr("| `" + quantity.word + "` | "));

@@ -3,6 +3,7 @@
 #include "core/explore/baselines/baseline.h"
 #include "core/io/read-study.h"
 #include "core/topology/fast-links.h"
+#include "places.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -17,14 +18,13 @@ namespace
 std::string
 StudyOf(const std::string& example)
 {
-    return SCALEACROSS_SOURCE_DIR "/examples/" + example + "/study.yaml";
+    return SourcePath("examples/") + example + "/study.yaml";
 }
 
 TEST(Examples, EveryStudyIsReadAndNamedAfterItsFolder)
 {
     int studies = 0;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(SCALEACROSS_SOURCE_DIR "/examples"))
+    for (const auto& entry : std::filesystem::directory_iterator(SourcePath("examples")))
     {
         const std::string name = entry.path().filename().string();
         if (!std::filesystem::exists(StudyOf(name)))
@@ -49,7 +49,7 @@ TEST(Examples, EveryStudyIsReadAndNamedAfterItsFolder)
 /// no dimension's search have a single value, so that no school has more than the search.
 TEST(Examples, StudiesOfDesignPointsAreOneSpaceForAllSchools)
 {
-    const std::filesystem::path folder = SCALEACROSS_SOURCE_DIR "/examples/design-points";
+    const std::filesystem::path folder = SourcePath("examples/design-points");
     EXPECT_TRUE(std::filesystem::exists(folder / "README.md"));
     int studies = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -87,8 +87,7 @@ TEST(Examples, StudiesOfDesignPointsAreOneSpaceForAllSchools)
 /// and the last norm.
 TEST(Examples, TheMixtureOf512ExpertsIsAsLargeAsTheModelThatItStandsFor)
 {
-    const Study study =
-        ReadStudy(std::string(SCALEACROSS_SOURCE_DIR "/examples/design-points/moe-512.yaml"));
+    const Study study = ReadStudy(SourcePath("examples/design-points/moe-512.yaml"));
     const ModelSpec& model = study.scenario.Job().model;
     EXPECT_EQ(model.TotalParameters(),
               60 * (67'108'864ULL + 33'554'432 + 512 + 8'192 + 2'097'152 + 513 * 12'582'912ULL) +

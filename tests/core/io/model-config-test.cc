@@ -3,6 +3,7 @@
 #include "core/base/errors.h"
 #include "core/io/model-config.h"
 #include "core/io/presets.h"
+#include "places.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 std::string
 DataFile(const std::string& name)
 {
-    return SCALEACROSS_SOURCE_DIR "/tests/core/data/" + name;
+    return SourcePath("tests/core/data/") + name;
 }
 
 ConfigError

@@ -6,6 +6,7 @@
 #include "core/io/read-study.h"
 #include "core/spec/study-json.h"
 #include "core/work/traffic/flow-size-files.h"
+#include "places.h"
 #include "test/server-gpu.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ TEST(Presets, OfEveryKindAreReadSourcedAndDated)
     }
     // What lies in the folders is what is built in, and no kind is forgotten above.
     std::set<std::string> shipped;
-    const std::filesystem::path data(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/data");
+    const std::filesystem::path data(SourcePath("contrib/scaleacross/data"));
     for (const auto& entry : std::filesystem::recursive_directory_iterator(data))
     {
         if (!entry.is_directory())

@@ -4,6 +4,7 @@
 #include "core/io/presets.h"
 #include "core/io/read-study.h"
 #include "core/spec/canonical-json.h"
+#include "places.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -328,7 +329,7 @@ TEST(ReadStudy, ModelAsMapOrFile)
     EXPECT_EQ(shorter.headDim, 128U);
     // Relative to the study's folder.
     const Study file = ParseStudy("model: data/llama3-8b-config.json\n" + g_workload + g_cluster,
-                                  SCALEACROSS_SOURCE_DIR "/tests/core/study.yaml");
+                                  SourcePath("tests/core/study.yaml"));
     EXPECT_EQ(file.scenario.Job().model.hidden, 4096U);
     EXPECT_EQ(file.scenario.Job().model.name, "data/llama3-8b-config.json");
 }
@@ -368,7 +369,7 @@ TEST(ReadStudy, CurvesAndStacks)
                             "scale_up_latency: 1us, nic_rate: 400Gbps, curve: h100}");
     EXPECT_EQ(own.gemmEfficiency, PresetNamed<GpuCurve>("h100").gemmEfficiency);
     // A file of one's own, by its path.
-    const std::string file = SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/data/curves/a100.yaml";
+    const std::string file = SourcePath("contrib/scaleacross/data/curves/a100.yaml");
     EXPECT_TRUE(gpu("{preset: h100, curve: " + file + "}").gemm ==
                 PresetNamed<GpuCurve>("a100").gemm);
     EXPECT_THROW(gpu("{preset: h100, curve: h1oo}"), ConfigError);

@@ -5,6 +5,7 @@
 #include "core/spec/plan-fields.h"
 #include "core/spec/price-spec.h"
 #include "core/spec/uncertain-spec.h"
+#include "places.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ namespace
 std::string
 Page(const std::string& name = "study-file")
 {
-    std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/" + name + ".md");
+    std::ifstream file(SourcePath("contrib/scaleacross/doc/") + name + ".md");
     std::stringstream text;
     text << file.rdbuf();
     return text.str();

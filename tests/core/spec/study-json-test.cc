@@ -8,6 +8,7 @@
 #include "core/spec/fabric-shape-words.h"
 #include "core/spec/study-json.h"
 #include "core/topology/event-target.h"
+#include "places.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -207,7 +208,7 @@ TEST(StudyJson, TheCanonicalTextIsAStudyOfTheSameResults)
 
 TEST(StudyJson, ShippedStudiesAreReadBack)
 {
-    const std::filesystem::path examples = SCALEACROSS_SOURCE_DIR "/examples";
+    const std::filesystem::path examples = SourcePath("examples");
     size_t studies = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(examples))
     {

@@ -12,6 +12,7 @@
 #include "core/spec/plan-words.h"
 #include "core/spec/recompute.h"
 #include "core/spec/stack-words.h"
+#include "places.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -24,7 +25,7 @@ namespace scaleacross
 namespace
 {
 
-const std::filesystem::path g_pages = SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc";
+const std::filesystem::path g_pages = SourcePath("contrib/scaleacross/doc");
 
 /// The pages that have the word in backticks.
 std::vector<std::string>

@@ -7,6 +7,7 @@
 #include "core/store/key.h"
 #include "core/store/run-store.h"
 #include "core/store/schema.h"
+#include "places.h"
 
 #include <filesystem>
 #include <fstream>
@@ -380,7 +381,7 @@ TEST(Key, SpansAreToldByTheirWorst)
 
 TEST_F(DatabaseTest, ExampleQueriesOfTheDocumentationRun)
 {
-    std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/database.md");
+    std::ifstream file(SourcePath("contrib/scaleacross/doc/database.md"));
     std::stringstream page;
     page << file.rdbuf();
     const std::string text = page.str();

@@ -29,6 +29,7 @@
 #include "../../waiting-oracle.h"
 #include "core/engine/analytical-engine.h"
 #include "core/io/read-study.h"
+#include "places.h"
 
 #include <algorithm>
 #include <cmath>
@@ -190,8 +191,7 @@ TEST_F(CrossPipe, TwoDataCentresToThreeDecimals)
 
 TEST_F(CrossPipe, TableOfThePage)
 {
-    std::ifstream file(std::string(SCALEACROSS_SOURCE_DIR) +
-                       "/contrib/scaleacross/doc/schedules.md");
+    std::ifstream file(SourcePath("contrib/scaleacross/doc/schedules.md"));
     std::stringstream page;
     page << file.rdbuf();
     const auto seconds = [](double s) {

@@ -8,6 +8,7 @@
 #include "core/explore/no-sink.h"
 #include "core/explore/search.h"
 #include "core/io/read-study.h"
+#include "places.h"
 
 #include <algorithm>
 #include <atomic>
@@ -42,9 +43,7 @@ class BestFirst : public testing::TestWithParam<Reduced>
 Study
 StudyOf(const Reduced& reduced)
 {
-    return ReadStudy(std::string(SCALEACROSS_SOURCE_DIR) + "/examples/" + reduced.name +
-                         "/study.yaml",
-                     reduced.set);
+    return ReadStudy(SourcePath("examples/") + reduced.name + "/study.yaml", reduced.set);
 }
 
 SearchOptions

@@ -16,6 +16,7 @@
 #include "core/io/presets.h"
 #include "core/io/read-study.h"
 #include "core/spec/plan-fields.h"
+#include "places.h"
 
 #include <algorithm>
 #include <cmath>
@@ -457,8 +458,7 @@ TEST(CapacityLaw, HoldsOverPlansOfShippedStudies)
     Random random(seed);
     const size_t plans = Draws(60);
     std::vector<Scenario> studies;
-    for (const auto& folder :
-         std::filesystem::directory_iterator(SCALEACROSS_SOURCE_DIR "/examples"))
+    for (const auto& folder : std::filesystem::directory_iterator(SourcePath("examples")))
     {
         const std::filesystem::path file = folder.path() / "study.yaml";
         if (std::filesystem::exists(file))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/io/read-study.h"
+#include "places.h"
 
 #include "ns3/buffer-dependency.h"
 #include "ns3/cluster-helper.h"
@@ -39,8 +40,7 @@ Built(const Shape& shape, const Overrides& more)
                            {"network.leaf_buffer", "4GiB"},
                            {"network.spine_buffer", "4GiB"}};
     overrides.insert(overrides.end(), more.begin(), more.end());
-    return ReadStudy(SCALEACROSS_SOURCE_DIR "/examples/small-two-buildings/study.yaml", overrides)
-        .scenario;
+    return ReadStudy(SourcePath("examples/small-two-buildings/study.yaml"), overrides).scenario;
 }
 
 /// What waits for each other in a circle; "" if nothing does.

@@ -8,6 +8,7 @@
 #include "core/io/read-study.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "helper/engine/packet-engine.h"
+#include "places.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,7 @@ namespace
 std::string
 StudyPath(const std::string& name)
 {
-    return std::string(SCALEACROSS_SOURCE_DIR) + "/examples/" + name + "/study.yaml";
+    return SourcePath("examples/") + name + "/study.yaml";
 }
 
 RunReport

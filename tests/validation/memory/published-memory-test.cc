@@ -8,6 +8,7 @@
 #include "core/io/read-study.h"
 #include "core/topology/rank-layout.h"
 #include "core/work/memory/memory.h"
+#include "places.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +27,7 @@ namespace scaleacross
 namespace
 {
 
-const std::string kFolder = SCALEACROSS_SOURCE_DIR "/tests/validation/memory/";
+const std::string kFolder = SourcePath("tests/validation/memory/");
 
 /// What the model's word sets. Llama 3.1 405B ran with 16 KV heads, where it has 8 (the source's
 /// run_pretrain_llama3.sh). DeepSeek-V2: arXiv:2405.04434, 3.1.2, as DeepSeek-V3 in what is not
@@ -136,7 +137,7 @@ Text(const char* format, double value)
 std::string
 Page()
 {
-    std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/memory.md");
+    std::ifstream file(SourcePath("contrib/scaleacross/doc/memory.md"));
     std::stringstream text;
     text << file.rdbuf();
     return text.str();

@@ -7,6 +7,7 @@
 #include "core/io/read-study.h"
 #include "core/io/text-file.h"
 #include "helper/engine/packet-engine.h"
+#include "places.h"
 
 #include <algorithm>
 #include <array>
@@ -228,10 +229,10 @@ Milliseconds(const RunReport& report)
 /// them.
 TEST(FullMesh, IsAsFarFromPacketsAsThePageSays)
 {
-    const std::string page = std::regex_replace(
-        ReadTextFile(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/fabric-shapes.md"),
-        std::regex("\\s+"),
-        " ");
+    const std::string page =
+        std::regex_replace(ReadTextFile(SourcePath("contrib/scaleacross/doc/fabric-shapes.md")),
+                           std::regex("\\s+"),
+                           " ");
     const auto time = [](const Engine& engine, const Scenario& scenario, uint64_t seed) {
         RunOptions options;
         options.warmup = 1;

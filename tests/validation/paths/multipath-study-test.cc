@@ -5,6 +5,7 @@
 #include "core/engine/analytical-engine.h"
 #include "core/io/read-study.h"
 #include "helper/engine/packet-engine.h"
+#include "places.h"
 
 #include <gtest/gtest.h>
 
@@ -17,11 +18,10 @@ namespace
 Scenario
 FourPlanes(Multipath multipath)
 {
-    Study study =
-        ReadStudy(std::string(SCALEACROSS_SOURCE_DIR) + "/examples/small-two-buildings/study.yaml",
-                  {{"cluster.buildings.fabric.spines", "4"},
-                   {"workload.global_batch", "16"},
-                   {"network.recovery", "selective-repeat"}});
+    Study study = ReadStudy(SourcePath("examples/small-two-buildings/study.yaml"),
+                            {{"cluster.buildings.fabric.spines", "4"},
+                             {"workload.global_batch", "16"},
+                             {"network.recovery", "selective-repeat"}});
     study.scenario.network.multipath = multipath;
     study.scenario.Validate();
     return study.scenario;

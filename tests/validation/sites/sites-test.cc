@@ -16,6 +16,7 @@
 #include "../study/report-of.h"
 #include "core/engine/analytical-engine.h"
 #include "core/io/read-study.h"
+#include "places.h"
 
 #include <gtest/gtest.h>
 #include <string>
@@ -29,8 +30,7 @@ namespace
 double
 Seconds(const std::string& study, const Overrides& overrides)
 {
-    const std::string path =
-        std::string(SCALEACROSS_SOURCE_DIR) + "/tests/validation/sites/" + study + ".yaml";
+    const std::string path = SourcePath("tests/validation/sites/") + study + ".yaml";
     return ReportOf(AnalyticalEngine(), ReadStudy(path, overrides).scenario).iterationTime.S();
 }
 

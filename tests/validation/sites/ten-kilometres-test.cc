@@ -15,6 +15,7 @@
 #include "core/io/read-study.h"
 #include "core/io/text-file.h"
 #include "helper/engine/packet-engine.h"
+#include "places.h"
 
 #include <gtest/gtest.h>
 #include <iomanip>
@@ -40,8 +41,7 @@ operator+(Overrides a, const Overrides& b)
 Scenario
 ScenarioOf(const Overrides& overrides, CollectiveOp op, CollectiveGroup group)
 {
-    const std::string path =
-        std::string(SCALEACROSS_SOURCE_DIR) + "/tests/validation/sites/ten-kilometres.yaml";
+    const std::string path = SourcePath("tests/validation/sites/ten-kilometres.yaml");
     Scenario scenario = ReadStudy(path, overrides, StudyScope::Network).scenario;
     CollectiveSpec& spec = scenario.Job().collective.emplace();
     spec.op = op;
@@ -133,7 +133,7 @@ void
 ExpectRow(const std::string& row, double ratio)
 {
     static const std::string page =
-        ReadTextFile(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/collectives.md");
+        ReadTextFile(SourcePath("contrib/scaleacross/doc/collectives.md"));
     std::ostringstream line;
     line << "| " << row << " | " << std::fixed << std::setprecision(2) << ratio << " |\n";
     EXPECT_NE(page.find(line.str()), std::string::npos) << line.str();

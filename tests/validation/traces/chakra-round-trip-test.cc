@@ -13,6 +13,7 @@
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/work/graph/trace-graph.h"
 #include "helper/engine/packet-engine.h"
+#include "places.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -97,8 +98,7 @@ TakeFittingPlan(Scenario& scenario)
 Scenario
 AtSixtyFour(const std::string& file)
 {
-    Scenario scenario =
-        ReadStudy(std::string(SCALEACROSS_SOURCE_DIR) + "/examples/" + file).scenario;
+    Scenario scenario = ReadStudy(SourcePath("examples/") + file).scenario;
     // Of spans, their lanes and what switches buffer for them as much is left as of GPUs.
     for (CrossLinkSpec& link : scenario.cluster.crossLinks)
     {
@@ -457,8 +457,7 @@ INSTANTIATE_TEST_SUITE_P(Examples,
 TEST(ChakraRoundTripExamples, EveryStudyIsTried)
 {
     size_t studies = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(
-             std::string(SCALEACROSS_SOURCE_DIR) + "/examples"))
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(SourcePath("examples")))
     {
         studies += entry.path().extension() == ".yaml" ? 1 : 0;
     }
