@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 #include "core/topology/fabric-graph.h"
+#include "core/topology/graph-names.h"
 #include "core/topology/routing.h"
 
 #include "ns3/fabric-helper.h"
@@ -204,7 +205,7 @@ FabricBuildingHelper::Install(FabricHelper& fabric)
             hosts.insert(hosts.end(), building.gpusPerNode, fabric.AddHost());
         }
     }
-    const GraphFabric built = BuildGraph(fabric, graph, hosts);
+    const GraphFabric built = BuildGraph(fabric, graph, hosts, VertexNames(m_cluster, graph));
     fabric.SetRouting(RoutingOf(m_cluster));
     fabric.InstallRoutes();
     for (uint32_t i = 0; i < m_cluster.buildings.size(); i++)

@@ -39,6 +39,9 @@ class FabricWire;
  *
  *     sum of the NIC rates below the leaf / (oversubscription x spines)
  *
+ * Switches and NICs are named for messages and samples (FabricHelper::NameOf): building0/leaf1,
+ * building1/nic4, the latter counted over the servers of the building.
+ *
  * A span joins spine i of one building to spine i of the other, by `lanes` wires each, which share
  * the span's capacity equally.
  *

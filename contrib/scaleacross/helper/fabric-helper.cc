@@ -10,7 +10,7 @@
 #include "ns3/fabric-wire.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
-#include "ns3/path-selector.h"
+#include "ns3/partition-check.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
@@ -218,13 +218,16 @@ FabricHelper::HoldAt(Time time)
 Ptr<Node>
 FabricHelper::AddHost()
 {
-    return CreateObject<Node>();
+    Ptr<Node> node = CreateObject<Node>();
+    scaleacross::CheckPartition(*node, "FabricHelper::AddHost");
+    return node;
 }
 
 Ptr<RdmaNic>
 FabricHelper::AddNic(Ptr<Node> host)
 {
     Need(host, "FabricHelper::AddNic", "host", "make one by AddHost, or any ns3::Node");
+    scaleacross::CheckPartition(*host, "FabricHelper::AddNic");
     Ptr<RdmaNic> nic = m_nicFactory.Create<RdmaNic>();
     nic->SetFabricAddress(static_cast<uint32_t>(m_nics.size()));
     host->AddDevice(nic);
@@ -245,6 +248,7 @@ Ptr<FabricSwitch>
 FabricHelper::AddSwitch()
 {
     Ptr<Node> node = CreateObject<Node>();
+    scaleacross::CheckPartition(*node, "FabricHelper::AddSwitch");
     Ptr<FabricSwitch> fabricSwitch = m_switchFactory.Create<FabricSwitch>();
     node->AggregateObject(fabricSwitch);
     m_switches.push_back(fabricSwitch);
@@ -347,18 +351,17 @@ FabricHelper::CheckReordering(const RdmaNic& from, const ConnectionAttributes& a
     };
     // By the switch next to the sender: those of a fabric are alike.
     const auto peer = DynamicCast<SwitchPort>(from.GetPeer());
-    if (!peer || !peer->GetSwitch().GetPathSelector()->Reorders())
+    const std::string cause = peer ? peer->GetSwitch().WhyReordered() : "";
+    if (cause.empty())
     {
         return;
     }
-    // Go-back-N is slow, but a choice that may be studied.
-    if (text("RetransmissionMode") == "SelectiveRepeat")
-    {
-        scaleacross::CheckTolerates(
-            from.Describe() + " RdmaQueuePair::ReorderTolerance",
-            peer->GetSwitch().GetPathSelector()->GetName() + " lets packets overtake each other",
-            {true, std::stoull(text("ReorderTolerance")), std::stoull(text("OutOfOrderLimit"))});
-    }
+    const bool selective = text("RetransmissionMode") == "SelectiveRepeat";
+    scaleacross::CheckTolerates(
+        from.Describe() +
+            " RdmaQueuePair::" + (selective ? "ReorderTolerance" : "RetransmissionMode"),
+        cause,
+        {selective, std::stoull(text("ReorderTolerance")), std::stoull(text("OutOfOrderLimit"))});
 }
 
 Ptr<RdmaConnection>
@@ -422,6 +425,40 @@ FabricHelper::MakeConnection(const NicPairs& nics,
         sink(connection);
     }
     return connection;
+}
+
+void
+FabricHelper::SetName(const Ptr<RdmaNic>& nic, const std::string& name)
+{
+    m_names[PeekPointer(nic)] = name;
+}
+
+void
+FabricHelper::SetName(const Ptr<FabricSwitch>& fabricSwitch, const std::string& name)
+{
+    m_names[PeekPointer(fabricSwitch)] = name;
+}
+
+std::string
+FabricHelper::OwnerOf(const FabricPort& port) const
+{
+    const auto* ofSwitch = dynamic_cast<const SwitchPort*>(&port);
+    const Object* owner = ofSwitch != nullptr ? static_cast<const Object*>(&ofSwitch->GetSwitch())
+                                              : static_cast<const Object*>(&port);
+    const auto named = m_names.find(owner);
+    if (named != m_names.end())
+    {
+        return named->second;
+    }
+    return ofSwitch != nullptr ? "node " + std::to_string(port.GetNode()->GetId())
+                               : port.Describe();
+}
+
+std::string
+FabricHelper::NameOf(const FabricPort& port) const
+{
+    const Ptr<FabricPort> peer = port.GetPeer();
+    return OwnerOf(port) + " to " + (peer ? OwnerOf(*peer) : "nothing");
 }
 
 int64_t

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -188,6 +189,18 @@ class FabricHelper
     /// included; returns how many were used.
     int64_t AssignStreams(int64_t stream);
 
+    // --- Names
+    // ------------------------------------------------------------------------------------------
+
+    /// What NameOf calls a NIC or a switch. Fabrics of buildings and of files name theirs by site,
+    /// role and number ("east/leaf3"); without a name it is "node 3", and a NIC "node 3 port 0".
+    void SetName(const Ptr<RdmaNic>& nic, const std::string& name);
+    void SetName(const Ptr<FabricSwitch>& fabricSwitch, const std::string& name);
+
+    /// Where a port is and what is at the other end of its wire: "east/leaf3 to east/spine0". Equal
+    /// for wires between the same two.
+    std::string NameOf(const FabricPort& port) const;
+
     // --- Everything there is, in the order of creation
     // --------------------------------------------
 
@@ -201,6 +214,8 @@ class FabricHelper
     void SetDivisors();
     using NicPairs = std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>>;
 
+    /// Of the NIC or switch that a port belongs to.
+    std::string OwnerOf(const FabricPort& port) const;
     void CheckEnds(const Ptr<RdmaNic>& from,
                    const Ptr<RdmaNic>& to,
                    const ConnectionAttributes& attributes) const;
@@ -226,6 +241,7 @@ class FabricHelper
     std::vector<Ptr<FabricWire>> m_wires;
     std::vector<Ptr<RdmaConnection>> m_connections;
     std::vector<ConnectionSink> m_sinks;
+    std::map<const Object*, std::string> m_names; //!< of NICs and switches
     const scaleacross::Routing* m_routing{&scaleacross::ShortestPaths()};
     scaleacross::RouteWeights m_routeWeights{scaleacross::RouteWeights::Equal};
     bool m_routed{false};

@@ -16,8 +16,8 @@ class FabricHelper;
 /**
  * Sets how the switches, connections and queue pairs that are created from now on choose paths, and
  * whether routes have weights (by capacity): FabricSwitch::PathSelector and HashFields as
- * MultipathFacts has them for each, RdmaQueuePair::EntropyOps, and marking. doc/multipath.md has
- * them in a table.
+ * MultipathFacts has them for each, RdmaQueuePair::EntropyOps, and marking. The page
+ * doc/path-selection.md has them in a table.
  *
  * Every queue pair has a UDP source port of its own, so that hashing it tells queue pairs apart as
  * hashing the destination QP does.

@@ -41,6 +41,7 @@ GraphFabric
 BuildGraph(FabricHelper& fabric,
            const FabricGraph& graph,
            const std::vector<Ptr<Node>>& hosts,
+           const std::vector<std::string>& names,
            const std::function<void(const Vertex&)>& prepare)
 {
     GraphFabric built;
@@ -52,6 +53,10 @@ BuildGraph(FabricHelper& fabric,
             SCALEACROSS_INVARIANT(built.switches.empty() && v < hosts.size(),
                                   "NICs are the first vertices, and each has a host");
             built.nics.push_back(fabric.AddNic(hosts[v]));
+            if (!names.empty())
+            {
+                fabric.SetName(built.nics.back(), names[v]);
+            }
             continue;
         }
         if (prepare)
@@ -59,6 +64,10 @@ BuildGraph(FabricHelper& fabric,
             prepare(vertex);
         }
         built.switches.push_back(fabric.AddSwitch());
+        if (!names.empty())
+        {
+            fabric.SetName(built.switches.back(), names[v]);
+        }
     }
     for (const FabricLink& link : graph.links)
     {
@@ -87,7 +96,7 @@ BuildGraph(FabricHelper& fabric, const AdjacencyFabric& adjacency)
             hosts.push_back(same ? hosts.back() : fabric.AddHost());
         }
     }
-    return BuildGraph(fabric, adjacency.graph, hosts);
+    return BuildGraph(fabric, adjacency.graph, hosts, NamesOf(adjacency));
 }
 
 AdjacencyFabric

@@ -27,11 +27,13 @@ struct GraphFabric
  * or switch per vertex and a wire per link, in their order. Routes are not installed yet.
  *
  * `hosts`: the node of every NIC. `prepare` is called with every switch's vertex before it is made,
- * to set attributes by tier or site. Rates are rounded to whole bits per second.
+ * to set attributes by tier or site. `names`: one per vertex, as scaleacross::VertexName writes
+ * them, for FabricHelper::NameOf; or none. Rates are rounded to whole bits per second.
  */
 GraphFabric BuildGraph(FabricHelper& fabric,
                        const scaleacross::FabricGraph& graph,
                        const std::vector<Ptr<Node>>& hosts,
+                       const std::vector<std::string>& names,
                        const std::function<void(const scaleacross::Vertex&)>& prepare = nullptr);
 
 /// Builds a fabric read by ParseAdjacency: a node for every host with its NICs, and all else as

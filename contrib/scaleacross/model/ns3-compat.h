@@ -5,12 +5,16 @@
 
 #include "ns3/enum.h"
 
+#include <cstdint>
+
 /**
  * \file
  * What differs between ns-3.37 and the newest release this module is built with (3.48).
  *
  * Here, because it needs code:
  *   - accessors of enum attributes: EnumAccessor<T>(...), below.
+ *   - IANA's numbers of protocols and link types: constants, below. Up to 3.48 they are PROT_NUMBER
+ *     of each protocol's class and PcapHelper::DLT_...; 3.49 deprecates those for names of its own.
  *
  * Elsewhere, because it is no C++: names of CMake targets and the language standard, in
  * cmake/InstalledNs3.cmake.
@@ -65,6 +69,13 @@ EnumAccessor(Members... members)
 {
     return compat::EnumAccessor<T>(0, members...);
 }
+
+/// EtherType of IPv4 (IANA, IEEE 802 Numbers).
+constexpr uint16_t kEtherTypeIpv4 = 0x0800;
+/// Protocol number of UDP in an IP header (IANA, Assigned Internet Protocol Numbers).
+constexpr uint8_t kProtocolUdp = 17;
+/// LINKTYPE_ETHERNET of capture files (tcpdump.org, Link-Layer Header Types).
+constexpr uint32_t kLinkTypeEthernet = 1;
 
 } // namespace scaleacross
 

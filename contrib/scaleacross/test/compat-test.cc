@@ -5,6 +5,7 @@
 #include "ns3/object.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
+#include "ns3/udp-l4-protocol.h"
 
 using namespace ns3;
 
@@ -80,6 +81,26 @@ class EnumAttributeTest : public TestCase
     }
 };
 
+/// UDP's is asked of ns-3; Ethernet's are of RFC 894 and of tcpdump.org's list of link types.
+class NumbersTest : public TestCase
+{
+  public:
+    NumbersTest()
+        : TestCase("IANA's numbers are those of ns-3's protocols")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_EQ(CreateObject<UdpL4Protocol>()->GetProtocolNumber(),
+                              scaleacross::kProtocolUdp,
+                              "UDP");
+        NS_TEST_EXPECT_MSG_EQ(scaleacross::kEtherTypeIpv4, 0x0800, "RFC 894");
+        NS_TEST_EXPECT_MSG_EQ(scaleacross::kLinkTypeEthernet, 1, "LINKTYPE_ETHERNET");
+    }
+};
+
 class CompatSuite : public TestSuite
 {
   public:
@@ -87,6 +108,7 @@ class CompatSuite : public TestSuite
         : TestSuite("scaleacross-compat")
     {
         AddTestCase(new EnumAttributeTest);
+        AddTestCase(new NumbersTest);
     }
 };
 

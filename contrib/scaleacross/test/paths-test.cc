@@ -6,6 +6,7 @@
 #include "fabric-test.h"
 
 #include "ns3/boolean.h"
+#include "ns3/fabric-multipath.h"
 #include "ns3/flowlet-selector.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/standard-work.h"
@@ -563,7 +564,8 @@ class AllReduceTest : public TestCase
     }
 };
 
-/// Selective repeat without tolerance over sprayed paths is refused, and nothing else is.
+/// Over sprayed paths go-back-N, and selective repeat without tolerance, are refused, and nothing
+/// else is.
 class ToleranceTest : public TestCase
 {
   public:
@@ -598,6 +600,52 @@ class ToleranceTest : public TestCase
         return where;
     }
 
+    /// Whether a connection that is made by hand, and so goes back N, is refused.
+    static bool ByHand()
+    {
+        FabricHelper fabric;
+        UseSelector(fabric, "ns3::RandomSpraySelector");
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        bool refused = false;
+        try
+        {
+            CreateObject<RdmaConnection>()->Connect(fabric.Nics()[0], fabric.Nics()[1]);
+        }
+        catch (const scaleacross::ConfigError& error)
+        {
+            refused =
+                error.Problem().find("with go-back-N that counts as loss") != std::string::npos;
+        }
+        Simulator::Destroy();
+        return refused;
+    }
+
+    /// Scripts refuse with go-back-N what studies do: the same words, by the same registry.
+    void AsInStudies()
+    {
+        for (const auto* facts : scaleacross::Multipath::Rows())
+        {
+            scaleacross::NetworkPlan plan;
+            plan.multipath = scaleacross::Multipath(facts->word);
+            plan.recovery = scaleacross::Recovery("go-back-n");
+            FabricHelper fabric;
+            UseMultipath(fabric, plan.multipath);
+            UseRecovery(fabric, plan.recovery, 0);
+            BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+            bool refused = false;
+            try
+            {
+                fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+            }
+            catch (const scaleacross::ConfigError&)
+            {
+                refused = true;
+            }
+            NS_TEST_EXPECT_MSG_EQ(refused, plan.FindConflict().has_value(), facts->word);
+            Simulator::Destroy();
+        }
+    }
+
     void DoRun() override
     {
         const std::string selective = "SelectiveRepeat";
@@ -609,7 +657,16 @@ class ToleranceTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(Refusal(spray, selective, 1000), "", "as much as the receiver keeps");
         NS_TEST_ASSERT_MSG_NE(Refusal(spray, selective, 1000, 16), "", "more than it keeps");
         NS_TEST_ASSERT_MSG_EQ(Refusal("ns3::EcmpSelector", selective, 1000, 16), "", "one path");
-        NS_TEST_ASSERT_MSG_EQ(Refusal(spray, "GoBackN", 0), "", "slow, but as configured");
+        for (const uint64_t tolerance : {0, 1000})
+        {
+            NS_TEST_ASSERT_MSG_NE(Refusal(spray, "GoBackN", tolerance).find("RetransmissionMode"),
+                                  std::string::npos,
+                                  "each packet that overtakes counts as lost");
+        }
+        NS_TEST_ASSERT_MSG_EQ(Refusal("ns3::EcmpSelector", "GoBackN", 0), "", "in order");
+        NS_TEST_ASSERT_MSG_EQ(Refusal("ns3::FlowletSelector", "GoBackN", 0), "", "after gaps only");
+        NS_TEST_ASSERT_MSG_EQ(ByHand(), true, "queue pairs that no FabricHelper has made");
+        AsInStudies();
         NS_TEST_ASSERT_MSG_EQ(Refusal("ns3::EcmpSelector", selective, 0), "", "keeps the order");
     }
 };

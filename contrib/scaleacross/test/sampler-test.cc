@@ -4,10 +4,12 @@
 #include "fabric-test.h"
 
 #include "ns3/boolean.h"
+#include "ns3/fabric-building-helper.h"
 #include "ns3/fabric-sampler.h"
 #include "ns3/string.h"
 
 #include <fstream>
+#include <map>
 #include <sstream>
 
 using namespace ns3;
@@ -104,6 +106,9 @@ class SampledFlowTest : public TestCase
             NS_TEST_EXPECT_MSG_EQ(port.at(4), std::to_string(started * 1048), "sent by " << time);
             NS_TEST_EXPECT_MSG_EQ(port.at(5), "0", "nothing is marked");
             NS_TEST_EXPECT_MSG_EQ_TOL(std::stod(port.at(6)), busy, 1e-9, "utilisation at " << time);
+            NS_TEST_EXPECT_MSG_EQ(port.at(8), name + " to node 0", "no building, no role");
+            NS_TEST_EXPECT_MSG_EQ(port.at(9), "0", "pauses sent");
+            NS_TEST_EXPECT_MSG_EQ(port.at(10), "0", "pauses received");
             NS_TEST_EXPECT_MSG_EQ(flow.at(2), std::to_string(delivered), "delivered by " << time);
             // Six digits are written.
             const double rate = static_cast<double>(delivered - before) * 8 / 10e-6;
@@ -169,6 +174,20 @@ class SampledIncastTest : public TestCase
         return result;
     }
 
+    /// All of a run is over by the last sample: what the switch has sent, the NIC has received, an
+    /// even number, as each stop is followed by a resume; a NIC pauses nobody.
+    void ExpectPauses(const std::map<std::string, std::pair<std::string, std::string>>& pauses,
+                      const std::string& nic,
+                      const std::string& centre)
+    {
+        const auto& ofNic = pauses.at(nic + " to " + centre);
+        const auto& ofSwitch = pauses.at(centre + " to " + nic);
+        NS_TEST_EXPECT_MSG_EQ(ofNic.first, "0", "sent by a NIC");
+        NS_TEST_EXPECT_MSG_EQ(ofSwitch.second, "0", "received from it");
+        NS_TEST_EXPECT_MSG_EQ(ofNic.second, ofSwitch.first, "none is lost");
+        NS_TEST_EXPECT_MSG_GT(std::stoul(ofNic.second), 0, "some");
+    }
+
     void DoRun() override
     {
         const Result plain = RunOnce(false, Time(0));
@@ -186,11 +205,15 @@ class SampledIncastTest : public TestCase
             const int64_t samples = MicroSeconds(150).GetPicoSeconds() / period.GetPicoSeconds();
             NS_TEST_ASSERT_MSG_EQ(rows.size(), static_cast<size_t>(16 * samples), "rows");
             bool stopped = false;
+            std::map<std::string, std::pair<std::string, std::string>> pauses; // by name, the last
             for (const auto& row : rows)
             {
                 stopped = stopped || (row.at(3) == "8" && std::stod(row.at(7)) > 0);
+                pauses[row.at(8)] = {row.at(9), row.at(10)};
             }
             NS_TEST_ASSERT_MSG_EQ(stopped, true, "priority 3 was seen stopped");
+            NS_TEST_ASSERT_MSG_EQ(pauses.size(), 16, "each port has a name of its own");
+            ExpectPauses(pauses, "node 1 port 0", "node 0");
         }
     }
 };
@@ -235,6 +258,49 @@ class SampledWindowTest : public TestCase
     }
 };
 
+/**
+ * Two buildings of two servers with one NIC each behind a leaf and a spine, and a span: NICs and
+ * switches are named by building, role and number, ports by what is at the other end.
+ */
+class SampledNamesTest : public TestCase
+{
+  public:
+    SampledNamesTest()
+        : TestCase("Ports are named by building, role and peer")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::string prefix = CreateTempDirFilename("names");
+        FabricHelper fabric;
+        FabricBuildingHelper buildings;
+        buildings.SetSpanPfc(false);
+        buildings.AddBuilding(2, 1, DataRate("100Gbps"));
+        buildings.AddBuilding(2, 1, DataRate("100Gbps"));
+        buildings.AddSpan(0, 1, DataRate("100Gbps"), MicroSeconds(50));
+        buildings.Install(fabric);
+        FabricSampler sampler(fabric);
+        sampler.AddAll();
+        fabric.SetName(fabric.Nics()[3], "mine, \"the last\"");
+        sampler.Start(prefix, MicroSeconds(1), MicroSeconds(1));
+        Simulator::Run();
+        Simulator::Destroy();
+        const std::string file = ReadAll(prefix + "-ports.csv");
+        for (const std::string name : {"building0/nic0 to building0/leaf0",
+                                       "building0/leaf0 to building0/nic0",
+                                       "building0/leaf0 to building0/spine0",
+                                       "building0/spine0 to building1/spine0",
+                                       "building1/spine0 to building1/leaf0",
+                                       "building1/nic0 to building1/leaf0",
+                                       "\"mine, \"\"the last\"\" to building1/leaf0\""})
+        {
+            NS_TEST_EXPECT_MSG_NE(file.find("," + name + ",0,0\n"), std::string::npos, name);
+        }
+    }
+};
+
 class SamplerMisuseTest : public TestCase
 {
   public:
@@ -276,6 +342,7 @@ class SamplerSuite : public TestSuite
         AddTestCase(new SampledFlowTest);
         AddTestCase(new SampledIncastTest);
         AddTestCase(new SampledWindowTest);
+        AddTestCase(new SampledNamesTest);
         AddTestCase(new SamplerMisuseTest);
     }
 };

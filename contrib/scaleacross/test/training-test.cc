@@ -292,8 +292,8 @@ class TrainingHelperTest : public TestCase
                 NS_TEST_ASSERT_MSG_NE(rank->GetRecord(), nullptr, "it is kept");
                 const RankTimes times = rank->GetTimes();
                 // All of a rank's time is in its record, which ends when it has finished.
-                Duration sum = times.compute + times.bubble;
-                for (const Duration exposed : times.exposed)
+                scaleacross::Duration sum = times.compute + times.bubble;
+                for (const scaleacross::Duration exposed : times.exposed)
                 {
                     sum += exposed;
                 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 // What a script may get wrong with the fabric: each mistake is a ConfigError that says what it is
-// and what to do, never a crash, and never a run that ends in a timer.
+// and what to do, never a crash, and never a run that ends in a timer. A script that catches
+// nothing prints that and ends with 2.
 
 #include "core/base/errors.h"
 #include "fabric-test.h"
@@ -10,7 +11,12 @@
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/string.h"
 
+#include <csignal>
+#include <cstdio>
 #include <functional>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace ns3;
 using namespace fabrictest;
@@ -319,6 +325,103 @@ class ValuesTest : public WrongUseTest
     }
 };
 
+/// What a script that catches nothing shows: each one is a process of its own.
+class UncaughtTest : public TestCase
+{
+  public:
+    UncaughtTest()
+        : TestCase("Errors that a script does not catch")
+    {
+    }
+
+  private:
+    struct Ended
+    {
+        int status; //!< as of waitpid
+        std::string errors;
+    };
+
+    /// As at the end of main().
+    static void RunUncaught(const std::function<void()>& script) noexcept
+    {
+        script();
+    }
+
+    static Ended RunScript(const std::function<void()>& script)
+    {
+        int ends[2];
+        NS_ABORT_MSG_IF(pipe(ends) != 0, "no pipe");
+        std::fflush(nullptr);
+        const pid_t child = fork();
+        if (child == 0)
+        {
+            const rlimit none{0, 0};
+            setrlimit(RLIMIT_CORE, &none);
+            dup2(ends[1], STDERR_FILENO);
+            close(ends[0]);
+            close(ends[1]);
+            RunUncaught(script);
+            _exit(0);
+        }
+        close(ends[1]);
+        Ended ended{0, ""};
+        char part[4096];
+        for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;)
+        {
+            ended.errors.append(part, static_cast<size_t>(n));
+        }
+        close(ends[0]);
+        waitpid(child, &ended.status, 0);
+        return ended;
+    }
+
+    void ExpectExit(const std::function<void()>& script,
+                    int code,
+                    const std::vector<std::string>& parts)
+    {
+        const Ended ended = RunScript(script);
+        NS_TEST_EXPECT_MSG_EQ(WIFEXITED(ended.status), true, ended.errors);
+        NS_TEST_EXPECT_MSG_EQ(WEXITSTATUS(ended.status), code, ended.errors);
+        for (const std::string& part : parts)
+        {
+            NS_TEST_EXPECT_MSG_NE(ended.errors.find(part), std::string::npos, ended.errors);
+        }
+        NS_TEST_EXPECT_MSG_EQ(ended.errors.find("terminate"), std::string::npos, ended.errors);
+    }
+
+    void DoRun() override
+    {
+        ExpectExit([] { FabricHelper().SetNicAttribute("PathMTU", UintegerValue(1024)); },
+                   2,
+                   {"error: ns3::RdmaNic::PathMTU: there is no such attribute\n",
+                    "\n  allowed: an attribute of ns3::RdmaNic\n",
+                    "\n  remedy: list them with an example's --PrintAttributes=ns3::RdmaNic\n"});
+        // Found at time zero, in an event.
+        ExpectExit(
+            [] {
+                FabricHelper fabric;
+                fabric.AddNic(fabric.AddHost());
+                Simulator::Run();
+            },
+            2,
+            {"has no wire", "remedy: connect it"});
+        ExpectExit(
+            [] {
+                Simulator::Schedule(MicroSeconds(1), [] {
+                    throw scaleacross::RunError("deadlock", "nobody sends any more");
+                });
+                Simulator::Run();
+            },
+            1,
+            {"the run failed: nobody sends any more\n"});
+        // What others throw ends as it does without this module.
+        const Ended other = RunScript([] { throw std::logic_error("not ours"); });
+        NS_TEST_EXPECT_MSG_EQ(WIFSIGNALED(other.status), true, other.errors);
+        NS_TEST_EXPECT_MSG_EQ(WTERMSIG(other.status), SIGABRT, other.errors);
+        NS_TEST_EXPECT_MSG_NE(other.errors.find("not ours"), std::string::npos, other.errors);
+    }
+};
+
 class WrongUseSuite : public TestSuite
 {
   public:
@@ -329,6 +432,7 @@ class WrongUseSuite : public TestSuite
         AddTestCase(new TooEarlyTest);
         AddTestCase(new LateNicTest);
         AddTestCase(new ValuesTest);
+        AddTestCase(new UncaughtTest);
     }
 };
 

@@ -6,6 +6,7 @@
 #include "core/base/errors.h"
 #include "core/drawing/fabric-picture.h"
 #include "core/topology/adjacency.h"
+#include "core/topology/graph-names.h"
 #include "helper/graph-fabric.h"
 
 #include <filesystem>
@@ -70,10 +71,7 @@ GraphOf(const CommonOptions& options)
     {
         named.names.spans.push_back(link.distance);
     }
-    for (const Vertex& vertex : named.graph.vertices)
-    {
-        named.vertices.push_back(VertexName(cluster, vertex));
-    }
+    named.vertices = VertexNames(cluster, named.graph);
     return named;
 }
 

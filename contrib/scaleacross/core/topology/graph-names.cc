@@ -32,6 +32,18 @@ NumberOf(const std::string& text)
 
 } // namespace
 
+std::vector<std::string>
+VertexNames(const ClusterSpec& cluster, const FabricGraph& graph)
+{
+    std::vector<std::string> names;
+    names.reserve(graph.vertices.size());
+    for (const Vertex& vertex : graph.vertices)
+    {
+        names.push_back(VertexName(cluster, vertex));
+    }
+    return names;
+}
+
 std::optional<uint32_t>
 VertexNamed(const ClusterSpec& cluster, const FabricGraph& graph, const std::string& name)
 {

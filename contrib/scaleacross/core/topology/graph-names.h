@@ -9,9 +9,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
+
+/// Names of all vertices, in the order of the graph (VertexName).
+std::vector<std::string> VertexNames(const ClusterSpec& cluster, const FabricGraph& graph);
 
 /// Index of the vertex with that name.
 std::optional<uint32_t> VertexNamed(const ClusterSpec& cluster,

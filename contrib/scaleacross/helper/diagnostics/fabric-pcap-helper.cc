@@ -13,6 +13,7 @@
 #include "ns3/fabric-internet-helper.h"
 #include "ns3/fabric-port.h"
 #include "ns3/foreign-frame.h"
+#include "ns3/ns3-compat.h"
 #include "ns3/pcap-file-wrapper.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
@@ -241,7 +242,7 @@ FabricPcapHelper::EnablePcapInternal(std::string prefix,
     {
         throw ConfigError("EnablePcap", "cannot write " + name, "a folder that exists", "");
     }
-    file->Init(PcapHelper::DLT_EN10MB, m_snapLength);
+    file->Init(scaleacross::kLinkTypeEthernet, m_snapLength);
     Simulator::ScheduleDestroy(&PcapFileWrapper::Close, file);
     using PacketSink = Callback<void, const FabricPacket&>;
     using PauseSink = Callback<void, uint8_t, bool>;

@@ -56,7 +56,7 @@ FabricSampler::~FabricSampler()
 void
 FabricSampler::AddPort(Ptr<FabricPort> port)
 {
-    m_ports.push_back({port, Time(0), Time(0)});
+    m_ports.push_back({port, Time(0), Time(0), ""});
 }
 
 void
@@ -114,7 +114,7 @@ FabricSampler::Start(const std::string& prefix, Time period, Time last)
              prefix + "-ports.csv",
              period,
              "time_ps,port,queue_bytes,stopped_priorities,sent_bytes,ecn_marked,utilisation,"
-             "stopped_share");
+             "stopped_share,name,pauses_sent,pauses_received");
     }
     if (!m_flows.empty() || m_follows)
     {
@@ -193,10 +193,15 @@ FabricSampler::SamplePort(SampledPort& sampled)
     const Time busy = port.GetBusyTime();
     const Time paused = port.GetPausedTime();
     const double period = m_period.GetSeconds();
+    if (sampled.name.empty())
+    {
+        sampled.name = scaleacross::CsvField(m_fabric.NameOf(port));
+    }
     m_portFile << Simulator::Now().GetPicoSeconds() << ',' << port.Describe() << ',' << queue << ','
                << stopped << ',' << port.GetSentBytes() << ',' << marked << ','
                << (busy - sampled.busy).GetSeconds() / period << ','
-               << (paused - sampled.stopped).GetSeconds() / period << '\n';
+               << (paused - sampled.stopped).GetSeconds() / period << ',' << sampled.name << ','
+               << port.GetPausesSent() << ',' << port.GetPausesReceived() << '\n';
     sampled.busy = busy;
     sampled.stopped = paused;
 }

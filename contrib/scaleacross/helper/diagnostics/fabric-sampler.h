@@ -41,6 +41,10 @@ class RdmaConnection;
  *   ecn_marked           packets marked on joining a queue here, since the beginning
  *   utilisation          share of the last interval during which the line was busy
  *   stopped_share        share of it during which at least one priority was stopped
+ *   name                 where the port is and what is at the other end of its wire, as
+ *                        FabricHelper::NameOf has it: "east/leaf3 to east/spine0"
+ *   pauses_sent          frames that stop or resume the neighbour, sent since the beginning
+ *   pauses_received      the same, received
  *
  * Flows (connections):
  *
@@ -89,6 +93,7 @@ class FabricSampler
         Ptr<FabricPort> port;
         Time busy;
         Time stopped;
+        std::string name; //!< quoted where CSV needs it; "" before the first sample
     };
 
     struct SampledFlow

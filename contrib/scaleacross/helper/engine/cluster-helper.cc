@@ -3,6 +3,7 @@
 #include "cluster-helper.h"
 
 #include "core/topology/cluster-paths.h"
+#include "core/topology/graph-names.h"
 #include "core/topology/routing.h"
 #include "helper/attribute-setter.h"
 #include "study-attributes.h"
@@ -213,11 +214,13 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
     {
         hosts.insert(hosts.end(), scenario.cluster.PortsPerNic(), node);
     }
-    const GraphFabric built = BuildGraph(m_fabric, m_graph, hosts, [&](const Vertex& vertex) {
-        const bool leaf = vertex.kind == VertexKind::Leaf;
-        const Bytes buffer = leaf ? scenario.network.leafBuffer : scenario.network.spineBuffer;
-        m_fabric.SetSwitchAttribute("BufferSize", UintegerValue(buffer.Count()));
-    });
+    const auto names = VertexNames(scenario.cluster, m_graph);
+    const GraphFabric built =
+        BuildGraph(m_fabric, m_graph, hosts, names, [&](const Vertex& vertex) {
+            const bool leaf = vertex.kind == VertexKind::Leaf;
+            const Bytes buffer = leaf ? scenario.network.leafBuffer : scenario.network.spineBuffer;
+            m_fabric.SetSwitchAttribute("BufferSize", UintegerValue(buffer.Count()));
+        });
     // Equal choices: what leads out of one switch by a cut, and all that leads from one site to
     // another. Not where packets on detours pass, which had no choice any more.
     const ClusterPaths paths(scenario.cluster);

@@ -7,7 +7,9 @@
 #include "rdma-nic.h"
 #include "rdma-requester.h"
 
+#include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
+#include "ns3/switch-port.h"
 
 #include <algorithm>
 
@@ -49,6 +51,7 @@ RdmaRequester::Connect(uint16_t pinned)
                       wire ? 2 * wire->GetDelay().GetPicoSeconds() : 0,
                       m_ends.Describe());
     const uint16_t entropy = m_ports.Connect(m_config, pinned, m_ends, m_reordering);
+    CheckPaths();
     m_allowance.SetUp(m_config, m_mtu, m_ends.Describe());
     CheckPulls();
     m_ecnCapable = m_allowance.Control() != nullptr || m_config.ecnCapable ||
@@ -62,6 +65,18 @@ RdmaRequester::Connect(uint16_t pinned)
                    m_allowance.GoesByPulls());
     m_connected = true;
     return entropy;
+}
+
+void
+RdmaRequester::CheckPaths() const
+{
+    // By the switch next to it: those of a fabric are alike.
+    const auto peer = ns3::DynamicCast<ns3::SwitchPort>(m_ends.nic->GetPeer());
+    const std::string cause = peer ? peer->GetSwitch().WhyReordered() : "";
+    if (!cause.empty())
+    {
+        CheckTolerates(m_ends.Describe(), cause, m_reordering);
+    }
 }
 
 void

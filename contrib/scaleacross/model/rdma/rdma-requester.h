@@ -227,6 +227,8 @@ class RdmaRequester
     struct Verdict;
 
     void CheckPulls() const;
+    /// Throws ConfigError if switches spray, and the queue pair does not bear it (CheckTolerates).
+    void CheckPaths() const;
     void CheckFits(uint32_t size) const;
     void Fill(FabricPacket& packet, const PostedMessage& message, uint64_t psn) const;
     void FillRepeated(FabricPacket& packet);

@@ -89,6 +89,13 @@ SwitchPaths::GetPathSelectorType() const
     return m_selector->GetInstanceTypeId();
 }
 
+std::string
+SwitchPaths::WhyReordered() const
+{
+    return m_selector->Reorders() ? m_selector->GetName() + " lets packets overtake each other"
+                                  : "";
+}
+
 bool
 SwitchPaths::IsEntering(const FabricPacket& packet) const
 {

@@ -40,6 +40,10 @@ class SwitchPaths : public Object,
     /// The same, with a new one of a type derived from PathSelector.
     void SetPathSelectorType(TypeId type);
     TypeId GetPathSelectorType() const;
+    /// Why packets of a queue pair overtake each other here, as in "random spray lets packets
+    /// overtake each other"; "" if they keep their order, or lose it only by a gap that is too
+    /// short.
+    std::string WhyReordered() const;
 
     /**
      * The port by which a packet with this source, destination, entropy and queue pair leaves as

@@ -7,13 +7,12 @@
 #include "ns3/attribute-guard.h"
 #include "ns3/fabric-wire.h"
 #include "ns3/ipv4-header.h"
-#include "ns3/ipv4-l3-protocol.h"
 #include "ns3/log.h"
+#include "ns3/ns3-compat.h"
 #include "ns3/packet.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/udp-header.h"
-#include "ns3/udp-l4-protocol.h"
 #include "ns3/uinteger.h"
 
 #include <cmath>
@@ -148,10 +147,10 @@ ForeignSource::Act()
     udp.SetDestinationPort(static_cast<uint16_t>(m_port->GetInteger(kFirstPort, UINT16_MAX)));
     packet->AddHeader(udp);
     Ipv4Header ip;
-    ip.SetProtocol(UdpL4Protocol::PROT_NUMBER);
+    ip.SetProtocol(scaleacross::kProtocolUdp);
     ip.SetPayloadSize(static_cast<uint16_t>(packet->GetSize()));
     packet->AddHeader(ip);
-    m_from->Send(packet, m_to->GetAddress(), Ipv4L3Protocol::PROT_NUMBER);
+    m_from->Send(packet, m_to->GetAddress(), scaleacross::kEtherTypeIpv4);
 }
 
 } // namespace ns3

@@ -2,6 +2,8 @@
 
 #include "repeating-application.h"
 
+#include "ns3/node.h"
+#include "ns3/partition-check.h"
 #include "ns3/simulator.h"
 
 namespace ns3
@@ -10,6 +12,13 @@ namespace ns3
 RepeatingApplication::RepeatingApplication() = default;
 
 RepeatingApplication::~RepeatingApplication() = default;
+
+void
+RepeatingApplication::DoInitialize()
+{
+    scaleacross::CheckPartition(*GetNode(), GetInstanceTypeId().GetName());
+    Application::DoInitialize();
+}
 
 void
 RepeatingApplication::DoDispose()

@@ -26,6 +26,8 @@ class RepeatingApplication : public Application
     RepeatingApplication();
     ~RepeatingApplication() override;
 
+    /// Throws ConfigError if another process simulates its node (scaleacross::CheckPartition).
+    void DoInitialize() override;
     /// Children drop what they hold, then call this.
     void DoDispose() override;
 

@@ -7,7 +7,9 @@
 #include "ns3/attribute-guard.h"
 #include "ns3/boolean.h"
 #include "ns3/log.h"
+#include "ns3/node.h"
 #include "ns3/nstime.h"
+#include "ns3/partition-check.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
@@ -161,6 +163,13 @@ std::string
 TrainingApplication::DescribeWait() const
 {
     return Replay().DescribeWait();
+}
+
+void
+TrainingApplication::DoInitialize()
+{
+    CheckPartition(*GetNode(), GetInstanceTypeId().GetName());
+    Application::DoInitialize();
 }
 
 void

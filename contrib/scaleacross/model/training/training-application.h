@@ -73,6 +73,8 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
     std::string DescribeWait() const;
 
   protected:
+    /// Throws ConfigError if another process simulates its node (scaleacross::CheckPartition).
+    void DoInitialize() override;
     void DoDispose() override;
 
   private:

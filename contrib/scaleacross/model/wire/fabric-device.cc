@@ -7,6 +7,7 @@
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/packet.h"
+#include "ns3/partition-check.h"
 #include "ns3/uinteger.h"
 
 namespace ns3
@@ -45,6 +46,16 @@ FabricDevice::FabricDevice()
 }
 
 FabricDevice::~FabricDevice() = default;
+
+void
+FabricDevice::DoInitialize()
+{
+    if (m_node) // Node::SystemId may have been set after the device was added.
+    {
+        scaleacross::CheckPartition(*m_node, GetInstanceTypeId().GetName());
+    }
+    NetDevice::DoInitialize();
+}
 
 void
 FabricDevice::DoDispose()
@@ -177,6 +188,10 @@ FabricDevice::GetNode() const
 void
 FabricDevice::SetNode(Ptr<Node> node)
 {
+    if (node)
+    {
+        scaleacross::CheckPartition(*node, GetInstanceTypeId().GetName());
+    }
     m_node = node;
 }
 

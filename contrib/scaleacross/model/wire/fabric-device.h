@@ -45,6 +45,7 @@ class FabricDevice : public NetDevice
                   const Address& destination,
                   uint16_t protocol) override;
     Ptr<Node> GetNode() const override;
+    /// Throws ConfigError if another process simulates the node (scaleacross::CheckPartition).
     void SetNode(Ptr<Node> node) override;
     bool NeedsArp() const override;
     void SetReceiveCallback(ReceiveCallback callback) override;
@@ -52,6 +53,8 @@ class FabricDevice : public NetDevice
     bool SupportsSendFrom() const override;
 
   protected:
+    /// Throws ConfigError like SetNode.
+    void DoInitialize() override;
     void DoDispose() override;
 
     ReceiveCallback m_receive;

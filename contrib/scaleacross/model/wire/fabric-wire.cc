@@ -11,6 +11,7 @@
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
+#include "ns3/partition-check.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
@@ -123,6 +124,10 @@ FabricWire::Attach(Ptr<FabricPort> a, Ptr<FabricPort> b)
                           problem,
                           "one call with free ports of two different nodes",
                           "");
+    }
+    for (const auto& port : {a, b})
+    {
+        scaleacross::CheckPartition(*port->GetNode(), "FabricWire::Attach");
     }
     m_ports = {a, b};
     for (size_t i = 0; i < 2; ++i)

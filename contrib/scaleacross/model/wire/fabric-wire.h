@@ -36,7 +36,7 @@ namespace ns3
  * With look-ahead, changes during a run have to be announced (FabricHelper::HoldAt).
  *
  * Left out: an end that does not notice, one direction that fails alone, negotiation when it comes
- * up.
+ * up, ends in different processes of a run that is partitioned over MPI (Attach refuses them).
  *
  * Worked case: 1,048 bytes over 100 Gb/s and a 1 us wire leave in 83.84 ns and are there, if the
  * sender was idle, 1,083.84 ns after they were handed to it. If the wire breaks 1,083.84 ns after
@@ -52,7 +52,9 @@ class FabricWire : public Channel
     FabricWire();
     ~FabricWire() override;
 
-    /// Joins two ports. To be called once, before time zero.
+    /// Joins two ports. To be called once, before time zero. Throws ConfigError if a port is not
+    /// free, if both are of one switch or NIC, or if another process simulates one of their nodes
+    /// (scaleacross::CheckPartition).
     void Attach(Ptr<FabricPort> a, Ptr<FabricPort> b);
 
     std::size_t GetNDevices() const override;
