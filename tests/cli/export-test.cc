@@ -192,7 +192,7 @@ TEST_F(ExportTest, FailedRunsAreRowsWithoutFigures)
 /// For other software a kept plan is what a study that says the same is.
 TEST_F(ExportTest, APlanForOtherSoftware)
 {
-    for (const std::string format : {"megatron", "nccl", "torchtitan"})
+    for (const std::string format : {"megatron", "nccl", "torchtitan", "torchtitan-main"})
     {
         const std::string says = "export small.db --format " + format;
         const Call first = Run(says);
@@ -244,7 +244,8 @@ TEST_F(ExportTest, RefusesPlansThatItCannotExport)
     const auto kept = RunJson("show small.db")["searches"][0]["ranking"].size();
     for (const auto& [arguments, says] : std::vector<std::pair<std::string, std::string>>{
              {"small.db --format megatrom", "say megatron"},
-             {"small.db --format x", "allowed: chakra, megatron, nccl or torchtitan"},
+             {"small.db --format x",
+              "allowed: chakra, megatron, nccl, torchtitan or torchtitan-main"},
              {"small.db --csv --format nccl", "beside --csv"},
              {"small.db --csv --rank 2", "--rank requires --format"},
              {"small.db --csv --set plan.tp=2", "--set requires --format"},
@@ -302,6 +303,153 @@ TEST_F(ExportTest, NamesThePlanThatTheSoftwareCanRun)
     {
         EXPECT_EQ(Run("export both.db --format megatron --rank " + std::to_string(rank)).code, 0);
     }
+}
+
+/// NCCL waits 4.096 us x 2^20 by default (NCCL_IB_TIMEOUT in its net_ib/connect.cc), 64 times as
+/// long as we assume where a study says nothing; so only what it says is written.
+TEST_F(ExportTest, WritesForNcclWhatTheStudyGives)
+{
+    const auto text = [this](const std::string& set) {
+        const Call call = Run("export study.yaml --format nccl " + set);
+        EXPECT_EQ(call.code, 0) << call.err;
+        return call.out;
+    };
+    const std::string plain = text("");
+    for (const char* variable : {"NCCL_IB_TIMEOUT",
+                                 "NCCL_IB_RETRY_CNT",
+                                 "NCCL_IB_ADAPTIVE_ROUTING",
+                                 "NCCL_P2P_NET_CHUNKSIZE",
+                                 "NCCL_ALGO"})
+    {
+        EXPECT_THAT(plain, testing::Not(HasSubstr(std::string("export ") + variable)));
+        EXPECT_THAT(plain, testing::Not(HasSubstr(std::string("unset ") + variable)));
+        EXPECT_THAT(plain, HasSubstr(std::string("for ") + variable + " (NCCL: "));
+    }
+    EXPECT_THAT(plain, HasSubstr("# - 14, for NCCL_IB_TIMEOUT (NCCL: 20): "));
+    // Be it what we assume as well.
+    EXPECT_THAT(text("--set network.timeout_exponent=14"),
+                HasSubstr("export NCCL_IB_TIMEOUT=14 # network.timeout_exponent\n"));
+    EXPECT_THAT(text("--set network.timeout_exponent=18"), HasSubstr("NCCL_IB_TIMEOUT=18 "));
+    EXPECT_THAT(text("--set network.multipath=ecmp"), HasSubstr("NCCL_IB_ADAPTIVE_ROUTING=0 "));
+    EXPECT_THAT(text("--set network.collective=hierarchical"), HasSubstr("unset NCCL_ALGO "));
+    EXPECT_THAT(text("--set cluster.buildings.fabric.rails=true"), HasSubstr("NCCL_CROSS_NIC=0 "));
+    EXPECT_THAT(text("--set cluster.buildings.fabric.rails=false"), HasSubstr("NCCL_CROSS_NIC=2 "));
+    const std::string library = " --set network.collective=nccl";
+    EXPECT_THAT(text(library), testing::Not(HasSubstr("export NCCL_COLLNET_ENABLE")));
+    EXPECT_THAT(text(library + " --set network.nccl_collnet=false"),
+                HasSubstr("export NCCL_COLLNET_ENABLE=0 "));
+}
+
+/// What a search varies it has chosen, be it the usual value.
+TEST_F(ExportTest, WritesForNcclWhatASearchVaried)
+{
+    EXPECT_THAT(Run("export small.db --format nccl").out,
+                testing::Not(HasSubstr("export NCCL_IB_TIMEOUT")));
+    EXPECT_EQ(Run("explore study.yaml --db varied.db --keep 1 --set "
+                  "search.network.timeout_exponent='[14]'")
+                  .code,
+              0);
+    EXPECT_THAT(Run("export varied.db --format nccl").out, HasSubstr("export NCCL_IB_TIMEOUT=14 "));
+}
+
+/// Behind an algorithm that not every communicator can run stand those that can, by NCCL 2.30.7:
+/// NVLSTree is for several servers, NVLS over several asks for CollNet, PAT for one GPU in each,
+/// and all but trees and rings for the protocol Simple.
+TEST_F(ExportTest, LeavesNcclAWayWhereAnAlgorithmCannotRun)
+{
+    const auto text = [this](const std::string& algorithm, const std::string& more = "") {
+        return Run("export study.yaml --format nccl --set network.collective=nccl --set "
+                   "network.nccl_algorithm=" +
+                   algorithm + more)
+            .out;
+    };
+    const std::string on = " --set network.nccl_collnet=true";
+    const std::string ll = " --set network.nccl_protocol=ll";
+    EXPECT_THAT(text("nvls-tree"),
+                HasSubstr("export NCCL_ALGO='allreduce:NVLSTree,NVLS,Tree,Ring' "));
+    EXPECT_THAT(text("nvls"), HasSubstr("export NCCL_ALGO='allreduce:NVLS,NVLSTree,Tree,Ring' "));
+    EXPECT_THAT(text("pat"),
+                HasSubstr("NCCL_ALGO='allgather:PAT,NVLS,Ring;reducescatter:PAT,NVLS,Ring' "));
+    EXPECT_THAT(
+        text("collnet-chain", on),
+        HasSubstr("NCCL_ALGO='allreduce:CollNetChain,CollNetDirect,NVLSTree,NVLS,Tree,Ring'"));
+    EXPECT_THAT(text("collnet-chain", on), HasSubstr("export NCCL_COLLNET_ENABLE=1 "));
+    EXPECT_THAT(text("collnet-direct"), HasSubstr("since network.nccl_collnet is false"));
+    // These run everywhere.
+    EXPECT_THAT(text("tree"), HasSubstr("export NCCL_ALGO=allreduce:Tree "));
+    EXPECT_THAT(text("ring"), HasSubstr("export NCCL_ALGO=Ring "));
+    EXPECT_THAT(text("nvls-tree", ll), HasSubstr("export NCCL_PROTO='LL;allreduce:LL,Simple' "));
+    EXPECT_THAT(text("tree", ll), HasSubstr("export NCCL_PROTO=LL "));
+    EXPECT_THAT(text("pat", " --set network.nccl_protocol=ll128"),
+                HasSubstr("NCCL_PROTO='LL128;allgather:LL128,Simple;reducescatter:LL128,Simple' "));
+    EXPECT_THAT(text("auto"), HasSubstr("unset NCCL_ALGO "));
+}
+
+/// Megatron-LM core 0.19 deletes NCCL_COLLNET_ENABLE (initialize_model_parallel() of
+/// megatron/core/parallel_state.py) and sets it for data parallelism with --use-sharp.
+TEST_F(ExportTest, TellsMegatronOfCollnet)
+{
+    const std::string says = "export study.yaml --format megatron --set network.collective=nccl";
+    EXPECT_THAT(Run(says).out, testing::Not(HasSubstr("--use-sharp")));
+    EXPECT_THAT(Run(says + " --set network.nccl_collnet=true").out,
+                HasSubstr("    --use-sharp # network.nccl_collnet\n"));
+}
+
+/// Schedule1F1B of torch.distributed.pipelining has as many microbatches as stages at least;
+/// TorchTitan v0.2.2 asserts that tp x 2 cp divides the sequence: 4 x 2 does not divide 4,100, of
+/// which 4 divides a microbatch; and its ranks of tp have whole heads. Megatron-LM asks for none of
+/// these.
+TEST_F(ExportTest, RefusesWhatTorchTitanDoes)
+{
+    Write("few.yaml",
+          "model: {layers: 16, hidden: 1024, heads: 16, kv_heads: 2, dense_ffn: 4096, vocabulary: "
+          "50304}\n"
+          "workload: {sequence: 1024, global_batch: 2, memory_limit: false}\n"
+          "cluster: {buildings: {count: 1, gpus: 4, gpus_per_node: 4, gpu: h100}}\n"
+          "plan: {pp: 4, sharding: fsdp}\n");
+    const auto refuses = [this](const std::string& format,
+                                const std::string& set,
+                                const std::vector<std::string>& says) {
+        const Call call = Run("export few.yaml --format " + format + set);
+        EXPECT_EQ(call.code, 2) << format << set << call.out;
+        EXPECT_EQ(call.out, "");
+        for (const std::string& text : says)
+        {
+            EXPECT_THAT(call.err, HasSubstr(text));
+        }
+    };
+    const auto takes = [this](const std::string& format, const std::string& set) {
+        const Call call = Run("export few.yaml --format " + format + set);
+        EXPECT_EQ(call.code, 0) << format << set << call.err;
+        return call.out;
+    };
+    for (const std::string format : {"torchtitan", "torchtitan-main"})
+    {
+        refuses(format,
+                "",
+                {"plan.schedule 1f1b: 1F1B has as many microbatches as stages at least, and here 2 "
+                 "for 4",
+                 "say plan.schedule gpipe"});
+        takes(format, " --set plan.schedule=gpipe");
+        takes(format, " --set workload.global_batch=4");
+        // One microbatch goes as by GPipe, which takes it.
+        EXPECT_THAT(takes(format, " --set workload.global_batch=1"), HasSubstr("\"GPipe\""));
+        refuses(format,
+                " --set plan.schedule=zb1p --set plan.chunks=1 --set workload.global_batch=8",
+                {"InterleavedZeroBubble has two virtual stages or more", "plan.chunks 2"});
+    }
+    takes("megatron", "");
+    const std::string tensor = " --set plan.pp=1 --set plan.tp=4 --set model.kv_heads=4"
+                               " --set workload.sequence=";
+    refuses(
+        "torchtitan",
+        tensor + "4100",
+        {"workload.sequence 4100: it is divided by 8 (plan.tp 4, plan.cp 1)", "a multiple of 8"});
+    takes("torchtitan", tensor + "4096");
+    takes("torchtitan-main", tensor + "4100");
+    takes("megatron", tensor + "4100");
+    refuses("torchtitan-main", tensor + "4098", {"workload.sequence 4098"});
+    refuses("megatron", tensor + "4098", {"workload.sequence 4098: sequence parallelism cuts it"});
 }
 
 /// A file of before gets its columns when the same is asked for again.

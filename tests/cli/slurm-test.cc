@@ -170,7 +170,15 @@ TEST_F(SlurmTest, RefusesWhatNoClusterTakes)
     for (const auto& [arguments, problem] : std::vector<std::pair<std::string, std::string>>{
              {"study.yaml", "--shards is required"},
              {"study.yaml --shards 0", "--shards"},
-             {"study.yaml --shards 10001", "--shards"},
+             {"study.yaml --shards 10001 --max-array-size 20000", "--shards"},
+             // Indices are 1 to the number of shards, and Slurm's are below MaxArraySize, 1001
+             // unless slurm.conf says another.
+             {"study.yaml --shards 1001",
+              "--shards: 1001 shards are an array with the largest index 1001, and Slurm takes "
+              "indices below MaxArraySize, here 1001 (allowed: 1 to 1000"},
+             {"study.yaml --shards 1001", "--max-array-size"},
+             {"study.yaml --shards 16 --max-array-size 16", "(allowed: 1 to 15"},
+             {"study.yaml --shards 2 --max-array-size 4000002", "--max-array-size"},
              {"study.yaml --shards 2 --cpus 0", "--cpus"},
              {"study.yaml --shards 2 --time soon", "--time: 'soon' is none"},
              {"study.yaml --shards 2 --time '1\n#SBATCH -x'", "--time: "},
@@ -192,6 +200,9 @@ TEST_F(SlurmTest, RefusesWhatNoClusterTakes)
         EXPECT_EQ(call.out, "");
         EXPECT_THAT(call.err, HasSubstr(problem)) << arguments;
     }
+    EXPECT_THAT(Run("slurm study.yaml --shards 1000").out, HasSubstr("#SBATCH --array=1-1000\n"));
+    EXPECT_THAT(Run("slurm study.yaml --shards 10000 --max-array-size 10001").out,
+                HasSubstr("#SBATCH --array=1-10000\n"));
     for (const char* time : {"0", "90", "90:59", "99:59:59", "1-23", "1-23:59", "400-00:00:00"})
     {
         const Call call = Run("slurm study.yaml --shards 2 --time " + std::string(time));

@@ -18,6 +18,7 @@ DENSE = {"name": "dense", "layers": 12, "hidden": 512, "heads": 16, "kv_heads": 
 MODELS = [
     DENSE,
     {**DENSE, "layers": 13},
+    {**DENSE, "name": "grouped", "kv_heads": 4},
     {**DENSE, "name": "moe", "dense_ffn": 0, "experts": 16, "top_k": 2, "expert_ffn": 512, "moe_every": 1,
      "shared_ffn": 512},
     {**DENSE, "name": "mixed", "experts": 16, "top_k": 2, "expert_ffn": 512, "moe_every": 2},
@@ -168,7 +169,8 @@ class Drawn:
             self.network["segment"] = self.draw.choice(["64KiB", "1MiB", "64MiB"])
         if self.maybe(0.3):
             self.network["retries"] = self.draw.choice([3, 7, 20])
-            self.network["timeout_exponent"] = self.draw.randrange(10, 22)
+        if self.maybe(0.3):
+            self.network["timeout_exponent"] = self.draw.randrange(12, 17)
         if self.maybe(0.3):
             one = self.draw.choice([None, None, 0, 1, 3])
             self.network["classes"] = {name: self.draw.randrange(4) if one is None else one
@@ -186,19 +188,33 @@ class Drawn:
         """Without sequence parallelism Megatron has less of what tp can do."""
         self.stack = self.draw.choice(["megatron-core", "megatron-2022"])
         self.gradients = self.draw.choice(["fp32", "bf16"])
+        # Most is a multiple of whatever may cut it; the others are of 4 and of 2 alone.
+        self.sequence = self.draw.choice([512, 512, 512, 4100, 514])
+        self.rails = self.draw.choice([True, False, None])
 
     def text(self):
+        fabric = {"spines": 2} if self.rails is None else {"rails": self.rails, "spines": 2}
         building = {"count": self.buildings, "gpus": self.per_node * self.nodes,
-                    "gpus_per_node": self.per_node, "gpu": "h100",
-                    "fabric": {"rails": self.seed % 2 == 0, "spines": 2}}
+                    "gpus_per_node": self.per_node, "gpu": "h100", "fabric": fabric}
         cluster = {"buildings": building}
         if self.buildings > 1:
             cluster["cross"] = {"distance": "10km", "oversubscription": 2}
         return json.dumps({"study": "drawn", "model": self.model,
-                           "workload": {"sequence": 512, "global_batch": self.batch,
+                           "workload": {"sequence": self.sequence, "global_batch": self.batch,
                                         "memory_limit": False, "stack": self.stack,
                                         "gradients": self.gradients},
                            "cluster": cluster, "network": self.network, "plan": self.plan})
+
+    def given(self):
+        """Keys of the network's fields that the study gives, be it as they usually are."""
+        keys = set()
+        for name, value in self.network.items():
+            below = value if name in ("classes", "tiers") else {"": value}
+            for inner, last in below.items():
+                innermost = last if name == "tiers" else {"": last}
+                keys |= {".".join(filter(None, ("network", name, inner, leaf)))
+                         for leaf in innermost}
+        return keys
 
     def said(self, part):
         """Keys of what the study says and is not as it is without."""

@@ -5,7 +5,9 @@ documentation: which ranks are a group, which layers a stage has, in which order
 import pathlib
 import re
 import subprocess
+import sys
 import tomllib
+import types
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 
@@ -245,6 +247,10 @@ class Megatron(Framework):
             "keys over tp": model["kv_heads"] % tp == 0 or tp % model["kv_heads"] == 0,
             "two parts of a sequence for each rank of cp":
                 cp == 1 or self.number("--seq-length") % (2 * cp) == 0,
+            # scatter_to_sequence_parallel_region (megatron/core/tensor_parallel/mappings.py).
+            "equal parts of a rank's sequence for each rank of tp":
+                "--sequence-parallel" not in self.options or
+                self.number("--seq-length") // cp % tp == 0,
             "experts and tp with sequence parallelism":
                 not experts or tp == 1 or "--sequence-parallel" in self.options,
             "whole experts over ep": ep == 1 or self.number("--num-experts") % ep == 0,
@@ -314,15 +320,31 @@ class Megatron(Framework):
         return ("1f1b", 0) if chunks == 1 else ("dorapp", group)
 
 
+# What torch.distributed.pipelining (schedules.py) asks of a schedule: whether a rank has one stage
+# (PipelineScheduleSingle) or several (PipelineScheduleMulti), how many microbatches there are at
+# least for each stage, and whether a stage may be a compiled module (OptimizedModule).
+PIPELINING = {"1F1B": ("one", 1, True), "GPipe": ("one", 0, True),
+              "Interleaved1F1B": ("several", 0, True), "LoopedBFS": ("several", 0, True),
+              "InterleavedZeroBubble": ("several", 0, False),
+              "ZBVZeroBubble": ("two", 0, False), "DualPipeV": ("two", 1, False)}
+
+
 class Titan(Framework):
+    """v0.2.2, which reads TOML."""
+
     SCHEDULES = {"1F1B": "1f1b", "GPipe": "gpipe", "Interleaved1F1B": "dorapp",
                  "LoopedBFS": "breadth-first", "InterleavedZeroBubble": "zb1p",
                  "ZBVZeroBubble": "zbv", "DualPipeV": "dualpipev"}
+    HEAD = "output"
 
     def __init__(self, text, drawn):
         super().__init__(text, drawn)
-        self.tables = tomllib.loads(text)
+        self.tables = self.read(text)
         self.set = self.tables["parallelism"]
+
+    @staticmethod
+    def read(text):
+        return tomllib.loads(text)
 
     def numbering(self):
         tp, cp = self.set["tensor_parallel_degree"], self.set["context_parallel_degree"]
@@ -331,13 +353,16 @@ class Titan(Framework):
         shard = self.set["data_parallel_shard_degree"]
         dense = {"tp": tp, "cp": cp, "ep": 1, "pp": pp, "dp": replicate * shard}
         ep = self.set.get("expert_parallel_degree", 1)
-        etp = self.set.get("expert_tensor_parallel_degree", 1) if ep > 1 else tp
+        etp = self.expert_tensor(tp, ep)
         assert etp in (1, tp)
         # The mesh of experts cuts what shares: (pp, dp_replicate, efsdp, ep, etp).
         assert shard * cp * tp % (ep * etp) == 0
         experts = {"tp": etp, "cp": 1, "ep": ep, "pp": pp,
                    "dp": self.world // (etp * ep * pp)}
         return "tp-cp-ep-dp-pp".split("-"), dense, experts
+
+    def expert_tensor(self, tp, ep):
+        return self.set.get("expert_tensor_parallel_degree", 1) if ep > 1 else tp
 
     def replicas(self):
         shares = self.set["data_parallel_shard_degree"] * self.set["context_parallel_degree"] > 1
@@ -347,8 +372,207 @@ class Titan(Framework):
         return [sum(name.startswith("layers.") for name in part)
                 for part in self.set["module_fqns_per_model_part"]]
 
+    def schedule(self):
+        return self.set.get("pipeline_parallel_schedule", "1F1B")
+
     def passes(self):
-        return self.SCHEDULES[self.set.get("pipeline_parallel_schedule", "1F1B")]
+        return self.SCHEDULES[self.schedule()]
+
+    def recomputation(self):
+        table = self.tables["activation_checkpoint"]
+        assert table.get("selective_ac_option") == ("op" if table["mode"] == "selective" else None)
+        return table["mode"]
+
+    def batch(self):
+        """Sequences of a step and of a microbatch, microbatches of a pass through the pipeline, and
+        how many such passes a step has."""
+        training, data = self.tables["training"], self.data()
+        local = training["local_batch_size"]
+        micro = (self.set["pipeline_parallel_microbatch_size"]
+                 if self.set["pipeline_parallel_degree"] > 1 else local)
+        whole = training["global_batch_size"]
+        assert whole % (local * data) == 0 and local % micro == 0
+        return whole, micro, local // micro, whole // (local * data)
+
+    def data(self):
+        return (self.set["data_parallel_replicate_degree"] *
+                self.set["data_parallel_shard_degree"])
+
+    def refusals(self, model):
+        """What of its checks, and of PyTorch's, does not hold."""
+        return [text for text, holds in self.checks(model).items() if not holds]
+
+    def checks(self, model):
+        tp, cp, pp = (self.set[f"{kind}_parallel_degree"]
+                      for kind in ("tensor", "context", "pipeline"))
+        ep = self.set.get("expert_parallel_degree", 1)
+        checks = {
+            # A rank of tp views its part of the projection as whole heads.
+            "heads over tp": model["heads"] % tp == 0 and model["kv_heads"] % tp == 0,
+            "experts over ep": ep == 1 or model["experts"] % ep == 0,
+            **self.own_checks(tp, cp, pp, ep),
+        }
+        if pp > 1:
+            stages, least, compiled = PIPELINING[self.schedule()]
+            parts = len(self.set["module_fqns_per_model_part"])
+            microbatches = self.batch()[2]
+            checks.update({
+                "stages of a schedule": parts % pp == 0 and {
+                    "one": parts == pp, "two": parts == 2 * pp,
+                    "several": parts >= 2 * pp}[stages],
+                "microbatches for stages": microbatches >= least * parts,
+                # Rounds of pp or more (Interleaved1F1B, InterleavedZeroBubble).
+                "whole rounds": stages != "several" or self.schedule() == "LoopedBFS" or
+                    microbatches % max(1, microbatches // pp) == 0,
+                "stages that are not compiled": compiled or not self.wraps_compiled(),
+            })
+        return checks
+
+    def wraps_compiled(self):
+        return self.tables.get("compile", {}).get("enable", False)
+
+    def own_checks(self, tp, cp, pp, ep):
+        """Of parallelize_llama() and the other models' (seq_len_divisor), and parallel_dims.py."""
+        shard = self.set["data_parallel_shard_degree"]
+        alone = shard == 1 and self.set["data_parallel_replicate_degree"] > 1 and cp == 1
+        return {
+            "a sequence over tp and twice cp":
+                self.tables["training"]["seq_len"] % (2 * tp * cp) == 0,
+            "DDP alone": not alone or tp * pp * ep == 1,
+            "DeepEP with whole experts":
+                self.set.get("expert_parallel_comm_backend") != "deepep" or
+                (ep > 1 and self.expert_tensor(tp, ep) == 1),
+            "asynchronous tp of a compiled model":
+                not self.set.get("enable_async_tensor_parallel") or
+                "model" in self.tables["compile"]["components"],
+        }
+
+
+class Table:
+    """A part of a configuration, which takes any name."""
+
+    def __getattr__(self, name):
+        self.__dict__[name] = Table()
+        return self.__dict__[name]
+
+
+class TitanMain(Titan):
+    """main of 2026-08-21, which is configured in Python."""
+
+    HEAD = "lm_head"
+
+    @staticmethod
+    def read(text):
+        """Runs the file as Python, with the classes that it imports by their names."""
+        module = "torchtitan.distributed.activation_checkpoint"
+        policies = types.ModuleType(module)
+        for name in ("SelectiveAC", "FullAC", "MemoryBudgetAC"):
+            setattr(policies, name, types.SimpleNamespace(Config=lambda name=name: name))
+        before = dict(sys.modules)
+        sys.modules.update({"torchtitan": types.ModuleType("torchtitan"),
+                            "torchtitan.distributed": types.ModuleType("torchtitan.distributed"),
+                            module: policies})
+        try:
+            names = {}
+            exec(compile(text, "plan.py", "exec"), names)  # pylint: disable=exec-used
+            config = Table()
+            assert names["apply_plan"](config) is config
+        finally:
+            sys.modules.clear()
+            sys.modules.update(before)
+        return {table: vars(value) if isinstance(value, Table) else value
+                for table, value in vars(config).items()}
+
+    def expert_tensor(self, tp, ep):
+        """Experts take whole ranks of tp, and are split over them without ep."""
+        return tp if ep == 1 else 1
+
+    def recomputation(self):
+        return {"SelectiveAC": "selective", "FullAC": "full",
+                None: "none"}[self.tables["activation_checkpoint"]]
+
+    def batch(self):
+        training = self.tables["training"]
+        sequence = training["max_context_length"]
+        micro = training["num_tokens_per_microbatch_per_dp_rank"]
+        passes = (self.set["num_pp_microbatches"]
+                  if self.set["pipeline_parallel_degree"] > 1 else 1)
+        step = training["num_tokens_per_train_step"]
+        assert micro % sequence == 0 and step % (micro * passes * self.data()) == 0
+        return (step // sequence, micro // sequence, passes,
+                step // (micro * passes * self.data()))
+
+    def wraps_compiled(self):
+        return False  # Module.compile() leaves the type as it is
+
+    def own_checks(self, tp, cp, pp, ep):
+        """Of Trainer.Config, CompileConfig and ParallelDims, and of equal parts of the tokens."""
+        training, compiled = self.tables["training"], self.tables.get("compile", {})
+        tokens = training["num_tokens_per_microbatch_per_dp_rank"]
+        return {
+            "tokens over tp, and twice cp": tokens % (tp * (1 if cp == 1 else 2 * cp)) == 0,
+            # Trainer.Config._validate_cuda_graphs(), for PyTorch's all-to-all and DeepEP.
+            "no CUDA graphs with a pipeline or experts":
+                (pp == 1 and ep == 1) or training.get("disable_cuda_graphs") is True,
+            "asynchronous tp of a compiled model":
+                not compiled.get("enable_async_tensor_parallel") or
+                (compiled["enable"] and "model" in compiled["components"]),
+        }
+
+
+class Nccl:
+    """Which algorithms and protocols NCCL 2.30.7 can choose among, by ncclTopoTuneModel() of
+    src/graph/tuning.cc and updateCollCostTable() of src/enqueue.cc."""
+
+    FUNCTIONS = ("broadcast", "reduce", "allgather", "reducescatter", "allreduce")
+    ALGORITHMS = ("tree", "ring", "collnetdirect", "collnetchain", "nvls", "nvlstree", "pat")
+    PROTOCOLS = ("ll", "ll128", "simple")
+
+    def __init__(self, values):
+        self.algorithms = self.listed(values.get("NCCL_ALGO", ""), self.ALGORITHMS)
+        self.protocols = self.listed(values.get("NCCL_PROTO", ""), self.PROTOCOLS)
+        # Which by default depends on how GPUs and NICs are joined.
+        if not values.get("NCCL_PROTO"):
+            for words in self.protocols.values():
+                words.discard("ll128")
+
+    def listed(self, text, words):
+        """As parseList() reads it: a list for all functions, lists for some of them."""
+        lists = {function: set(words) for function in self.FUNCTIONS}
+        for index, entry in enumerate(filter(None, text.lower().split(";"))):
+            prefix, _, names = entry.rpartition(":")
+            assert prefix or index == 0, text
+            assert not prefix or prefix in self.FUNCTIONS, text
+            listed = set(names.split(","))
+            assert listed <= set(words), text
+            for function in [prefix] if prefix else self.FUNCTIONS:
+                lists[function] = set(listed)
+        return lists
+
+    @staticmethod
+    def runs(algorithm, function, servers, gpus, machine, plain):
+        """`machine` is what it has of "nvls" and "collnet"; `plain` whether the type is one that
+        switches add up."""
+        nvls = "nvls" in machine and plain and gpus > 4
+        collnet = "collnet" in machine and plain and servers > 1
+        if function in ("broadcast", "reduce"):
+            return algorithm == "ring"
+        gathers = function != "allreduce"
+        return {"ring": True,
+                "tree": not gathers,
+                # That switches gather is for the network's plugin to say.
+                "collnetdirect": not gathers and collnet and gpus <= 8,
+                "collnetchain": not gathers and collnet and gpus <= 8,
+                "nvls": nvls and (servers == 1 or (collnet and not gathers)),
+                "nvlstree": not gathers and nvls and servers > 1,
+                "pat": gathers and plain and servers > 1 and gpus == 1}[algorithm]
+
+    def choices(self, function, servers, gpus, machine, plain):
+        return {(algorithm, protocol)
+                for algorithm in self.algorithms[function]
+                for protocol in self.protocols[function]
+                if self.runs(algorithm, function, servers, gpus, machine, plain) and
+                (algorithm in ("ring", "tree") or protocol == "simple")}
 
 
 def order(name, ranks, chunks, group, microbatches):

@@ -13,14 +13,16 @@ import tempfile
 import unittest
 
 from drawn_plans import PROGRAM, Drawn, call, vocabulary
-from frameworks import Megatron, Titan, bash, option_list, order
+from frameworks import Megatron, Nccl, Titan, TitanMain, bash, option_list, order
 
 DRAWS = int(os.environ.get("SCALEACROSS_DRAWS", "400"))
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PAGE = TOP / "contrib" / "scaleacross" / "doc" / "export-plan.md"
 EXAMPLE = "examples/small-two-buildings/study.yaml"
-PROGRAMS = {"megatron": "Megatron-LM", "torchtitan": "TorchTitan"}
+PROGRAMS = {"megatron": "Megatron-LM", "torchtitan": "TorchTitan",
+            "torchtitan-main": "TorchTitan"}
 ROUNDS = ("interleaved", "dorapp")
+SPRAYED = ("spray-random", "spray-rr", "spray-adaptive", "entropy-random", "reps")
 
 
 def same_groups(ours, theirs):
@@ -61,8 +63,8 @@ class PlanFormats(unittest.TestCase):
                     continue
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertEqual(done.stdout, "")
-                self.assertIn(f"--format {name}: {PROGRAMS[name]} cannot run this plan: plan.",
-                              done.stderr)
+                self.assertRegex(done.stderr, f"--format {name}: {PROGRAMS[name]} cannot run this "
+                                 "plan: (plan|workload.sequence)")
                 self.check_refusal(name, drawn, done.stderr)
                 for field in set(re.findall(r"(?:plan: |; )(plan\.\w+) ", done.stderr)):
                     refused[field] = refused.get(field, 0) + 1
@@ -85,9 +87,24 @@ class PlanFormats(unittest.TestCase):
         seen["layers"] += drawn.layers is not None and drawn.pp > 1
 
     def check_refusal(self, name, drawn, text):
-        """What every framework has is not refused."""
+        """What every framework has is not refused, and what it has not is refused by its name."""
+        refused = set(re.findall(r"(?:plan: |; )((?:plan|workload)\.\w+) ", text))
+        expect = lambda what, holds: (self.assertIn if holds else self.assertNotIn)(what, refused)
+        self.check_sequence_refusal(name, drawn, expect)
+        titan = name != "megatron"
+        # A rank of tp has whole heads there; Megatron repeats them.
+        expect("plan.tp", titan and drawn.model["kv_heads"] % drawn.tp != 0)
         if drawn.schedule == "1f1b" and drawn.chunks == 1:
-            self.assertNotIn("plan.schedule", text)
+            # Schedule1F1B of PyTorch wants a microbatch for each stage; one alone goes by GPipe, in
+            # the same order.
+            expect("plan.schedule", titan and 1 < drawn.microbatches < drawn.pp)
+        if titan and drawn.schedule == "gpipe":
+            expect("plan.schedule", drawn.pp == 1 and drawn.microbatches > 1)
+        if titan and drawn.schedule == "dualpipev" and drawn.pp > 1:
+            # torch.compile, which wraps blocks in v0.2.2, and split backwards exclude each other.
+            wrapped = name == "torchtitan" and drawn.plan["async_tp"] and drawn.tp > 1
+            few = drawn.microbatches < 2 * drawn.pp
+            expect("plan.schedule", few or wrapped)
         if (name == "megatron" and drawn.schedule in ROUNDS and drawn.pp > 1 and
                 drawn.chunks > 1):
             # schedules.py, forward_backward_pipelining_with_interleaving: a round has pp or more.
@@ -95,6 +112,18 @@ class PlanFormats(unittest.TestCase):
                 "plan.schedule", text)
         if drawn.ep == 1 and drawn.etp in (0, drawn.tp) and drawn.sharding != "hsdp":
             self.assertNotIn("plan.crossing", text)
+
+    def check_sequence_refusal(self, name, drawn, expect):
+        tp, cp, sequence = drawn.tp, drawn.cp, drawn.sequence
+        if name == "megatron":
+            parallel = tp > 1 and ("experts" in drawn.model or drawn.stack == "megatron-core")
+            expect("workload.sequence", (cp > 1 and sequence % (2 * cp) != 0) or
+                   (sequence % (cp * tp) != 0 if parallel else sequence % cp != 0))
+        elif name == "torchtitan":
+            expect("workload.sequence", sequence % (2 * tp * cp) != 0)
+        else:
+            expect("workload.sequence",
+                   sequence * drawn.microbatch % (tp * (1 if cp == 1 else 2 * cp)) != 0)
 
     def check_told(self, drawn, part, text):
         """Every field that the plan says has a setting or a remark."""
@@ -261,45 +290,46 @@ class PlanFormats(unittest.TestCase):
                          drawn.plan.get("offload_layers"))
 
     def test_torchtitan(self):
-        _, known = option_list("torchtitan")
+        """v0.2.2."""
+        self.check_titan("torchtitan", Titan)
+
+    def test_torchtitan_main(self):
+        self.check_titan("torchtitan-main", TitanMain)
+
+    def check_titan(self, name, framework):
+        _, known = option_list(name)
         seen = collections.Counter()
-        for drawn, text in self.exports("torchtitan"):
+        for drawn, text in self.exports(name):
             with self.subTest(seed=drawn.seed, plan=drawn.plan):
-                read = Titan(text, drawn)
+                read = framework(text, drawn)
                 for table, values in read.tables.items():
-                    for name, value in values.items():
-                        self.assertIn(f"{table}.{name}", known)
-                        if known[f"{table}.{name}"]:
-                            self.assertIn(value, known[f"{table}.{name}"])
+                    if not isinstance(values, dict):
+                        self.assertIn(str(values), known[table])
+                        continue
+                    for option, value in values.items():
+                        self.assertIn(f"{table}.{option}", known)
+                        if known[f"{table}.{option}"]:
+                            self.assertIn(value, known[f"{table}.{option}"])
                 self.check_told(drawn, "plan", text)
                 self.check_groups(drawn, read)
+                self.assertEqual(read.refusals(drawn.model), [])
                 if drawn.pp > 1:
                     self.check_layers(drawn, read.layers())
-                    self.check_modules(drawn, read.set["module_fqns_per_model_part"])
+                    self.check_modules(drawn, read)
                 self.check_passes(drawn, read.passes(),
                                   drawn.microbatches // max(1, drawn.microbatches // drawn.pp))
-                self.check_titan_batch(drawn, read.tables["training"], read.set)
+                passes = drawn.microbatches if drawn.pp > 1 else 1
+                self.assertEqual(read.batch(), (drawn.batch, drawn.microbatch, passes,
+                                                drawn.microbatches // passes))
                 self.check_titan_memory(drawn, read)
                 self.count(seen, drawn, read)
         self.check_coverage(seen)
 
-    def check_modules(self, drawn, parts):
-        names = [name for part in parts for name in part]
+    def check_modules(self, drawn, read):
+        names = [name for part in read.set["module_fqns_per_model_part"] for name in part]
         self.assertEqual(names, ["tok_embeddings", *(f"layers.{i}" for i in
                                                      range(drawn.model["layers"])),
-                                 "norm", "output"])
-
-    def check_titan_batch(self, drawn, training, parallelism):
-        """A pipeline cuts the local batch into microbatches; else they are accumulation steps."""
-        data = (parallelism["data_parallel_replicate_degree"] *
-                parallelism["data_parallel_shard_degree"])
-        steps = training["global_batch_size"] // (training["local_batch_size"] * data)
-        micro = (parallelism["pipeline_parallel_microbatch_size"] if drawn.pp > 1
-                 else training["local_batch_size"])
-        self.assertEqual(training["global_batch_size"], drawn.batch)
-        self.assertEqual(micro, drawn.microbatch)
-        self.assertEqual(steps * training["local_batch_size"] // micro, drawn.microbatches)
-        self.assertEqual(steps, 1 if drawn.pp > 1 else drawn.microbatches)
+                                 "norm", read.HEAD])
 
     def check_titan_memory(self, drawn, read):
         replicas = read.replicas()
@@ -310,22 +340,17 @@ class PlanFormats(unittest.TestCase):
             self.assertIn(drawn.sharding, ("fsdp", "hsdp"))
             self.assertEqual(read.set["fsdp_reshard_after_forward"],
                              "always" if drawn.plan["reshard"] else "never")
-        elif drawn.dp > 1:
-            self.assertEqual(drawn.tp * drawn.pp * drawn.cp * drawn.ep, 1)
-        checkpoint = read.tables["activation_checkpoint"]
         few = {"norm", "activation", "selective", "alternate"}
         expected = ("full" if "offload_layers" in drawn.plan else
                     "none" if drawn.recompute == "none" else
                     "selective" if set(drawn.recompute.split("+")) <= few else "full")
-        self.assertEqual(checkpoint["mode"], expected)
-        self.assertEqual(checkpoint.get("selective_ac_option"),
-                         "op" if expected == "selective" else None)
+        self.assertEqual(read.recomputation(), expected)
 
     def test_nccl(self):
         _, known = option_list("nccl")
         seen = set()
         for drawn, text in self.runs:
-            with self.subTest(seed=drawn.seed, network=drawn.network):
+            with self.subTest(seed=drawn.seed, network=drawn.network, rails=drawn.rails):
                 names = re.findall(r"^(?:export|unset) (\w+)", text, re.M)
                 self.assertEqual(len(names), len(set(names)))
                 self.assertLessEqual(set(names), known.keys())
@@ -349,41 +374,86 @@ class PlanFormats(unittest.TestCase):
         widest = network.get("tiers", {}).get("cross" if drawn.buildings > 1 else "building", {})
         qps = widest.get("qps", network.get("qps", 16))
         balance = widest.get("balance", network.get("balance", "round-robin"))
-        self.assertEqual(int(values["NCCL_IB_QPS_PER_CONNECTION"]), min(qps, 128))
-        self.assertEqual(values["NCCL_IB_SPLIT_DATA_ON_QPS"], "1" if balance == "split" else "0")
+        tier = "cross" if drawn.buildings > 1 else "building"
+        given = drawn.given()
+        chosen = {what: bool(given & {f"network.{what}", f"network.tiers.{tier}.{what}"})
+                  for what in ("qps", "balance", "segment")}
         segment = {"64KiB": 64, "1MiB": 1024, "64MiB": 65536}.get(network.get("segment"), 512)
         chunk = min(segment, 2048) << 10
-        if balance != "split":
-            self.assertEqual(int(values["NCCL_P2P_NET_CHUNKSIZE"]), chunk)
-            # Of which NCCL keeps eight in a buffer, and makes them smaller if it has to.
+        # What the study gives, and nothing else: the rest stays as NCCL or the site has it.
+        expected = {
+            "NCCL_IB_QPS_PER_CONNECTION": chosen["qps"] and str(min(qps, 128)),
+            "NCCL_IB_SPLIT_DATA_ON_QPS": chosen["balance"] and ("1" if balance == "split" else "0"),
+            "NCCL_P2P_NET_CHUNKSIZE": chosen["segment"] and balance != "split" and str(chunk),
+            "NCCL_IB_TIMEOUT": "timeout_exponent" in network and str(network["timeout_exponent"]),
+            "NCCL_IB_RETRY_CNT": "retries" in network and str(min(7, network["retries"])),
+            "NCCL_IB_ADAPTIVE_ROUTING":
+                "multipath" in network and str(int(network["multipath"] in SPRAYED)),
+            "NCCL_CROSS_NIC": drawn.rails is not None and ("0" if drawn.rails else "2"),
+        }
+        for name, value in expected.items():
+            self.assertEqual(values.get(name, False), value, name)
+            self.assertTrue(name in text or balance == "split", name)
+        # Eight chunks are in a buffer, and NCCL makes them smaller if it has to.
+        self.assertEqual("NCCL_BUFFSIZE" in values, chosen["segment"] or "copy" in network)
+        if "NCCL_BUFFSIZE" in values:
             self.assertGreaterEqual(int(values["NCCL_BUFFSIZE"]), 8 * chunk)
-        self.assertEqual(int(values["NCCL_IB_TIMEOUT"]), network.get("timeout_exponent", 14))
-        self.assertEqual(int(values["NCCL_IB_RETRY_CNT"]), min(7, network.get("retries", 7)))
-        self.assertEqual(values["NCCL_CROSS_NIC"], "0" if drawn.seed % 2 == 0 else "2")
-        for name in ("NCCL_ALGO", "NCCL_PROTO"):
-            for part in values.get(name, "").split(";"):
-                self.assertLessEqual(set(part.split(":")[-1].split(",")) - {""},
-                                     set(known[name]))
-        self.check_algorithm(network, values)
+        self.check_algorithm(network, values, drawn)
         self.check_classes(network, values, text)
 
-    def check_algorithm(self, network, values):
+    def check_algorithm(self, network, values, drawn):
         collective = network.get("collective", "hierarchical")
-        if collective == "nccl":
-            word = network.get("nccl_algorithm", "auto")
-            plain = values["NCCL_ALGO"].lower().split(":")[-1]
-            self.assertEqual(plain, "" if word == "auto" else word.replace("-", ""))
-            word = network.get("nccl_protocol", "auto")
-            self.assertEqual(values["NCCL_PROTO"].lower().split(","),
-                             [""] if word == "auto" else word.split("-"))
-            self.assertEqual(values["NCCL_COLLNET_ENABLE"],
-                             str(int(network.get("nccl_collnet") == "true")))
-            self.assertEqual(values.get("NCCL_MAX_NCHANNELS"),
-                             "8" if "nccl_channels" in network else None)
-        else:
-            self.assertEqual(values["NCCL_ALGO"],
-                             {"ring": "Ring", "tree": "Ring;allreduce:Tree"}.get(collective, ""))
-            self.assertNotIn("NCCL_PROTO", values)
+        library = collective == "nccl"
+        on = library and network.get("nccl_collnet") == "true"
+        self.assertEqual(values.get("NCCL_COLLNET_ENABLE"),
+                         ("1" if on else "0") if library and "nccl_collnet" in network else None)
+        self.assertEqual(values.get("NCCL_MAX_NCHANNELS"),
+                         "8" if library and "nccl_channels" in network else None)
+        self.assertEqual("NCCL_PROTO" in values, library)
+        if not library:
+            fixed = {"ring": "Ring", "tree": "Ring;allreduce:Tree"}
+            self.assertEqual(values.get("NCCL_ALGO"),
+                             fixed.get(collective, "" if "collective" in network else None))
+        self.check_choices(Nccl(values), network if library else {}, on)
+
+    def check_choices(self, nccl, network, on):
+        """Every communicator of a process can run all functions, whatever it is: of some servers or
+        one, of switches that add up its types or not, and CollNet is off where Megatron-LM turns it
+        off. And it can run the algorithm that is asked for where NCCL has it."""
+        for function in Nccl.FUNCTIONS:
+            for servers in (1, 2, 9):
+                for gpus in (1, 2, 4, 8, 16, 72):
+                    for machine in ((), ("nvls",), ("collnet",), ("nvls", "collnet")):
+                        for plain in (False, True):
+                            self.assertTrue(servers * gpus == 1 or "collnet" in machine > on or
+                                            nccl.choices(function, servers, gpus, machine, plain),
+                                            (function, servers, gpus, machine, plain))
+        word = network.get("nccl_algorithm", "auto").replace("-", "")
+        if word == "auto":
+            self.assertEqual(nccl.algorithms, Nccl({}).algorithms)
+            return
+        protocol = network.get("nccl_protocol", "auto")
+        about = {"ring": Nccl.FUNCTIONS, "pat": ("allgather", "reducescatter")}
+        for function in Nccl.FUNCTIONS:
+            if function not in about.get(word, ("allreduce",)):
+                # What the word is not about is NCCL's own choice.
+                self.assertEqual(nccl.algorithms[function], set(Nccl.ALGORITHMS))
+                continue
+            where = [(servers, gpus) for servers in (1, 2) for gpus in (1, 8)
+                     if Nccl.runs(word, function, servers, gpus, ("nvls", "collnet"), True)]
+            self.assertTrue(where)
+            for servers, gpus in where:
+                having = nccl.choices(function, servers, gpus, ("nvls", "collnet"), True)
+                protocols = {p for algorithm, p in having if algorithm == word}
+                self.assertEqual(protocols, self.protocols_of(word, protocol), (function, servers))
+
+    @staticmethod
+    def protocols_of(word, protocol):
+        """Those of the plan, of which most algorithms have Simple alone."""
+        if word not in ("ring", "tree"):
+            return {"simple"}
+        # LL128 by default is for NCCL to say.
+        return {"auto": {"ll", "simple"}, "ll-simple": {"ll", "simple"}}.get(protocol, {protocol})
 
     def check_classes(self, network, values, text):
         """DSCP 8 c, which is 32 c in the byte of IP's header; on InfiniBand the lane."""
@@ -410,7 +480,7 @@ class PlanFormats(unittest.TestCase):
         page = PAGE.read_text(encoding="ascii")
         shown = "\n".join(line.removeprefix("    ") for line in page.splitlines()
                           if line.startswith("    ") or not line)
-        for name in ("megatron", "torchtitan", "nccl"):
+        for name in ("megatron", "torchtitan", "torchtitan-main", "nccl"):
             done = subprocess.run([PROGRAM, "export", EXAMPLE, "--format", name], cwd=TOP,
                                   check=True, capture_output=True, text=True)
             self.assertIn(done.stdout.strip(), shown)

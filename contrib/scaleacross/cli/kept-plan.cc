@@ -115,6 +115,7 @@ StudyOfKept(const KeptPlanName& name, const Overrides& changes)
                     kept.plan,
                     fmt::format("{}, plan {} of search {}", name.db, name.rank, kept.search.id),
                     changes);
+    study.given.insert(study.given.end(), kept.search.searched.begin(), kept.search.searched.end());
     study.name = kept.search.study;
     study.path = name.db;
     return study;

@@ -24,6 +24,7 @@ struct SlurmOptions
     std::string searched; //!< what is passed on to every explore, as text for a shell
     std::string answered; //!< and to the one that answers
     uint64_t shards{0};
+    uint64_t maxArraySize{1001}; //!< of the cluster: Slurm's usual one
     unsigned cpus{1};
     std::string time;
     std::string partition;
@@ -173,9 +174,29 @@ ExpectTime(const std::string& time)
     }
 }
 
+/// Slurm takes an array whose largest index is below its MaxArraySize (slurm.conf), and refuses the
+/// whole otherwise. Indices are shards, from 1.
+void
+ExpectArray(const SlurmOptions& options)
+{
+    if (options.shards >= options.maxArraySize)
+    {
+        throw ConfigError("--shards",
+                          fmt::format("{} shards are an array with the largest index {}, and Slurm "
+                                      "takes indices below MaxArraySize, here {}",
+                                      options.shards,
+                                      options.shards,
+                                      options.maxArraySize),
+                          fmt::format("1 to {}", options.maxArraySize - 1),
+                          "ask for fewer, or give the cluster's MaxArraySize, which `scontrol show "
+                          "config` shows, with --max-array-size");
+    }
+}
+
 Exit
 Slurm(const SlurmOptions& options)
 {
+    ExpectArray(options);
     if (options.explore.common.study == "-")
     {
         throw ConfigError("STUDY",
@@ -220,6 +241,12 @@ AddSlurm(CommandLine& program)
     command.Add("--shards", options->shards, "tasks of the array, each of which searches a part")
         .Between(1, kMostShards)
         .Required();
+    command
+        .Add("--max-array-size",
+             options->maxArraySize,
+             "the cluster's MaxArraySize, which is above the number of shards")
+        .Between(2, 4000001)
+        .ShowDefault();
     command.Add("--cpus", options->cpus, "processors of each task").Between(1, 4096).ShowDefault();
     command.Add("--time", options->time, "time limit of each task, such as 02:00:00; default: none")
         .Named("TIME");

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <numeric>
 
 namespace scaleacross
 {
@@ -170,6 +171,7 @@ class MegatronWriter
     void FindRefusals()
     {
         RefuseSchedule();
+        RefuseSequence();
         const auto& counts = m_job.microbatches;
         if (std::any_of(counts.begin(), counts.end(), [&](uint32_t m) { return m != counts[0]; }))
         {
@@ -201,6 +203,30 @@ class MegatronWriter
                                "least, and here {} for {}",
                                m_job.shape.microbatches,
                                m_plan.pp));
+        }
+    }
+
+    /// Every rank of cp has two equal parts of a sequence, and with sequence parallelism every rank
+    /// of tp an equal part of what that has.
+    void RefuseSequence()
+    {
+        const uint64_t sequence = m_job.Job().workload.sequence;
+        const uint64_t parts = m_plan.cp == 1 ? 1 : 2 * m_plan.cp;
+        const uint64_t cut = uint64_t{m_plan.cp} * (IsSequenceParallel() ? m_plan.tp : 1);
+        if (sequence % parts != 0)
+        {
+            m_refusals.Add(fmt::format("workload.sequence {}", sequence),
+                           fmt::format("it is a multiple of 2 x plan.cp, here {}", parts),
+                           fmt::format("say a sequence that is a multiple of {}", parts));
+        }
+        if (sequence % cut != 0)
+        {
+            m_refusals.Add(
+                fmt::format("workload.sequence {}", sequence),
+                fmt::format("sequence parallelism cuts it into plan.cp x plan.tp equal parts, "
+                            "here {}",
+                            cut),
+                fmt::format("say a sequence that is a multiple of {}", std::lcm(parts, cut)));
         }
     }
 
@@ -461,6 +487,11 @@ class MegatronWriter
         if (m_plan.asyncTensor && IsSequenceParallel())
         {
             Option("--tp-comm-overlap", "plan.async_tp");
+        }
+        if (m_job.plan.network.collective->library && m_job.plan.network.ncclCollnet)
+        {
+            // It deletes NCCL_COLLNET_ENABLE, which NCCL's variables have, when it starts.
+            Option("--use-sharp", "network.nccl_collnet");
         }
         if (m_plan.bucket.Count() > 0 && !UsesFsdp())
         {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "cli/plan-formats/nccl-lists.h"
 #include "cli/plan-formats/option-text.h"
 #include "cli/plan-formats/plan-format.h"
 #include "cli/shell-text.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace scaleacross
 {
@@ -56,49 +61,25 @@ constexpr Elsewhere g_elsewhere[] = {
     {"network.class_weights", "the NICs and switches"},
 };
 
-/// As NCCL_ALGO has it: what reduces or gathers in rings does so, but for `function`.
-std::string
-AlgorithmText(NcclKind kind)
+/// What NCCL has without a variable (NCCL_PARAM() in its sources), for people.
+struct NcclDefault
 {
-    switch (kind)
-    {
-    case NcclKind::Tree:
-        return "Ring;allreduce:Tree";
-    case NcclKind::Ring:
-        return "Ring";
-    case NcclKind::CollnetDirect:
-        return "Ring;allreduce:CollNetDirect";
-    case NcclKind::CollnetChain:
-        return "Ring;allreduce:CollNetChain";
-    case NcclKind::Nvls:
-        return "Ring;allreduce:NVLS";
-    case NcclKind::NvlsTree:
-        return "Ring;allreduce:NVLSTree";
-    case NcclKind::Pat:
-        return "Ring;allgather:PAT;reducescatter:PAT";
-    }
-    return "";
-}
+    const char* variable;
+    const char* value;
+};
 
-/// As NCCL_PROTO has it. Nothing: all.
-std::string
-ProtocolText(const NcclProtocolFacts& facts)
-{
-    static const std::vector<std::string> columns = {"LL", "LL128", "Simple"};
-    if (!facts.chooses)
-    {
-        return columns.at(facts.column);
-    }
-    std::string text;
-    for (size_t column = 0; facts.without >= 0 && column < columns.size(); column++)
-    {
-        if (static_cast<int>(column) != facts.without)
-        {
-            text += (text.empty() ? "" : ",") + columns[column];
-        }
-    }
-    return text;
-}
+constexpr NcclDefault g_defaults[] = {
+    {"NCCL_IB_QPS_PER_CONNECTION", "1"},
+    {"NCCL_IB_SPLIT_DATA_ON_QPS", "0"},
+    {"NCCL_P2P_NET_CHUNKSIZE", "128 KiB"},
+    {"NCCL_BUFFSIZE", "4 MiB"},
+    {"NCCL_IB_TIMEOUT", "20"},
+    {"NCCL_IB_RETRY_CNT", "7"},
+    {"NCCL_IB_ADAPTIVE_ROUTING", "1 on InfiniBand, else 0"},
+    {"NCCL_CROSS_NIC", "2"},
+    {"NCCL_ALGO", "its own choice"},
+    {"NCCL_COLLNET_ENABLE", "0"},
+};
 
 /// Writes one plan. The order of its steps is that of the text.
 class NcclWriter
@@ -128,6 +109,7 @@ class NcclWriter
         Paths();
         Collectives();
         Classes();
+        LeaveAlone();
         RemarkElsewhere();
         m_text.Remarks("What the plan says and no variable does, with who decides it, or what is "
                        "used in its place:",
@@ -154,6 +136,62 @@ class NcclWriter
         m_text.Remark(key, m_job.plan, text);
     }
 
+    /// Whether the study gives or searches the field, or its value is another than the usual.
+    bool IsChosen(const std::string& key) const
+    {
+        const auto& given = m_job.study.given;
+        const PlanField* field = FindPlanField(key);
+        return (field != nullptr && !field->usual(m_job.plan)) ||
+               std::find(given.begin(), given.end(), key) != given.end();
+    }
+
+    /// The same of the queue pairs of the farthest GPUs.
+    bool IsChosenOfQueuePairs(const std::string& what) const
+    {
+        return IsChosen("network." + what) ||
+               IsChosen(WidestTier() == Tier::Cross ? "network.tiers.cross." + what
+                                                    : "network.tiers.building." + what);
+    }
+
+    /// As Export(), of a value that somebody has chosen. What we merely assume is no reason to
+    /// change what NCCL or the site has: NCCL waits 64 times as long as our usual timeout.
+    template <class Value>
+    void ExportChosen(bool isChosen, const char* name, const Value& value, const std::string& keys)
+    {
+        if (isChosen)
+        {
+            Export(name, value, keys);
+        }
+        else
+        {
+            m_left.emplace_back(name, keys);
+        }
+    }
+
+    /// The variables of fields that nobody has chosen, with what the plan's times count with.
+    void LeaveAlone()
+    {
+        if (m_left.empty())
+        {
+            return;
+        }
+        m_text.Blank();
+        m_text.Comment("The study does not give these fields, so their variables stay as the site "
+                       "has them, or as NCCL's own defaults are; the plan's times count with:");
+        for (const auto& [name, keys] : m_left)
+        {
+            const auto* found = std::find_if(
+                std::begin(g_defaults),
+                std::end(g_defaults),
+                [&name = name](const NcclDefault& one) { return one.variable == name; });
+            SCALEACROSS_INVARIANT(found != std::end(g_defaults), name);
+            const PlanField* field = FindPlanField(keys.substr(0, keys.find(' ')));
+            const std::string value =
+                field == nullptr ? (HasRails() ? "true" : "false") : field->get(m_job.plan);
+            m_text.Note(fmt::format("- {}, for {} (NCCL: {})", value, name, found->value), keys);
+        }
+    }
+
     /// The widest tier that connections have: buildings where there are several.
     Tier WidestTier() const
     {
@@ -165,12 +203,15 @@ class NcclWriter
     {
         const QueuePairUse use = m_network.QueuePairsAt(WidestTier());
         const uint32_t qps = std::min(use.qps, g_mostQueuePairs);
-        Export("NCCL_IB_QPS_PER_CONNECTION", qps, "network.qps");
+        ExportChosen(IsChosenOfQueuePairs("qps"), "NCCL_IB_QPS_PER_CONNECTION", qps, "network.qps");
         if (use.qps > qps)
         {
             Remark("network.qps", "NCCL has 128 at most");
         }
-        Export("NCCL_IB_SPLIT_DATA_ON_QPS", use.balance->splits ? 1 : 0, "network.balance");
+        ExportChosen(IsChosenOfQueuePairs("balance"),
+                     "NCCL_IB_SPLIT_DATA_ON_QPS",
+                     use.balance->splits ? 1 : 0,
+                     "network.balance");
         if (!use.balance->splits && !use.balance->usual)
         {
             Remark("network.balance", "NCCL takes queue pairs by turns, a chunk each");
@@ -194,16 +235,20 @@ class NcclWriter
     {
         const QueuePairUse use = m_network.QueuePairsAt(WidestTier());
         const uint64_t chunk = std::min(use.segment.Count(), g_mostChunk);
+        const bool isChosen = IsChosenOfQueuePairs("segment");
         if (!use.balance->splits)
         {
-            Export("NCCL_P2P_NET_CHUNKSIZE", chunk, "network.segment");
+            ExportChosen(isChosen, "NCCL_P2P_NET_CHUNKSIZE", chunk, "network.segment");
             if (chunk < use.segment.Count())
             {
                 Remark("network.segment", "2 MiB, eight of which NCCL has for each channel");
             }
         }
         const uint64_t buffer = std::max(g_usualBuffer, StagedCopy::kSlots * chunk);
-        Export("NCCL_BUFFSIZE", buffer, "network.segment network.copy");
+        ExportChosen(isChosen || IsChosen("network.copy"),
+                     "NCCL_BUFFSIZE",
+                     buffer,
+                     "network.segment network.copy");
         if (!m_network.copy->staged)
         {
             Remark("network.copy",
@@ -213,25 +258,36 @@ class NcclWriter
 
     void Retries()
     {
-        Export("NCCL_IB_TIMEOUT", m_network.timeoutExponent, "network.timeout_exponent");
-        Export("NCCL_IB_RETRY_CNT", std::min(m_network.retries, g_mostRetries), "network.retries");
+        ExportChosen(IsChosen("network.timeout_exponent"),
+                     "NCCL_IB_TIMEOUT",
+                     m_network.timeoutExponent,
+                     "network.timeout_exponent");
+        ExportChosen(IsChosen("network.retries"),
+                     "NCCL_IB_RETRY_CNT",
+                     std::min(m_network.retries, g_mostRetries),
+                     "network.retries");
         if (m_network.retries > g_mostRetries)
         {
             Remark("network.retries", "7 at most");
         }
     }
 
+    bool HasRails() const
+    {
+        const auto& buildings = m_job.Cluster().buildings;
+        return std::all_of(buildings.begin(), buildings.end(), [](const BuildingSpec& b) {
+            return b.fabric.rails;
+        });
+    }
+
     void Paths()
     {
         // NCCL sends in another way where packets may overtake.
-        Export("NCCL_IB_ADAPTIVE_ROUTING",
-               m_network.multipath->IsSprayed() ? 1 : 0,
-               "network.multipath");
-        const auto& buildings = m_job.Cluster().buildings;
-        const bool rails = std::all_of(buildings.begin(),
-                                       buildings.end(),
-                                       [](const BuildingSpec& b) { return b.fabric.rails; });
-        Export("NCCL_CROSS_NIC", rails ? 0 : 2, "cluster.buildings.fabric.rails");
+        ExportChosen(IsChosen("network.multipath"),
+                     "NCCL_IB_ADAPTIVE_ROUTING",
+                     m_network.multipath->IsSprayed() ? 1 : 0,
+                     "network.multipath");
+        ExportChosen(IsChosen(kRailsKey), "NCCL_CROSS_NIC", HasRails() ? 0 : 2, kRailsKey);
     }
 
     void Collectives()
@@ -240,23 +296,28 @@ class NcclWriter
         const CollectiveAlgorithmFacts& facts = *m_network.collective;
         if (facts.library && !m_network.ncclAlgorithm->chooses)
         {
-            Export("NCCL_ALGO", AlgorithmText(m_network.ncclAlgorithm->kind), keys);
+            NamedAlgorithm(m_network.ncclAlgorithm->kind, keys);
         }
-        else if (!facts.library && facts.trees)
+        else if (facts.library)
         {
-            Export("NCCL_ALGO", AlgorithmText(NcclKind::Tree), keys);
+            Unset("NCCL_ALGO", keys);
+        }
+        else if (facts.trees)
+        {
+            Export("NCCL_ALGO", "Ring;allreduce:Tree", keys);
         }
         else if (IsOneRing(facts))
         {
-            Export("NCCL_ALGO", AlgorithmText(NcclKind::Ring), keys);
+            Export("NCCL_ALGO", "Ring", keys);
+        }
+        else if (IsChosen("network.collective"))
+        {
+            Unset("NCCL_ALGO", keys);
+            Remark("network.collective", "NCCL chooses, and knows of no buildings");
         }
         else
         {
-            Unset("NCCL_ALGO", keys);
-            if (!facts.library)
-            {
-                Remark("network.collective", "NCCL chooses, and knows of no buildings");
-            }
+            m_left.emplace_back("NCCL_ALGO", keys);
         }
         if (facts.library)
         {
@@ -268,15 +329,31 @@ class NcclWriter
         }
     }
 
+    void NamedAlgorithm(NcclKind kind, const std::string& keys)
+    {
+        Export("NCCL_ALGO", NcclAlgorithmList(kind, m_network.ncclCollnet), keys);
+        if (IsCollnet(kind) && !m_network.ncclCollnet)
+        {
+            Remark("network.nccl_algorithm",
+                   "NCCL takes another of its list, since network.nccl_collnet is false");
+        }
+        else if (!RunsEverywhere(kind))
+        {
+            Remark("network.nccl_algorithm",
+                   "NCCL takes another of its list where a communicator cannot run it, or where "
+                   "its model finds another faster");
+        }
+    }
+
     static bool IsOneRing(const CollectiveAlgorithmFacts& facts)
     {
-        return !facts.library && !facts.buildings && !facts.chooses &&
-               facts.steps == LevelSteps::Ring;
+        return !facts.buildings && !facts.chooses && facts.steps == LevelSteps::Ring;
     }
 
     void LibraryChoices()
     {
-        const std::string protocol = ProtocolText(*m_network.ncclProtocol);
+        const std::string protocol =
+            NcclProtocolList(m_network.ncclProtocol, m_network.ncclAlgorithm);
         if (protocol.empty())
         {
             Unset("NCCL_PROTO", "network.nccl_protocol");
@@ -289,7 +366,16 @@ class NcclWriter
         {
             Export("NCCL_MAX_NCHANNELS", m_network.ncclChannels, "network.nccl_channels");
         }
-        Export("NCCL_COLLNET_ENABLE", m_network.ncclCollnet ? 1 : 0, "network.nccl_collnet");
+        ExportChosen(IsChosen("network.nccl_collnet"),
+                     "NCCL_COLLNET_ENABLE",
+                     m_network.ncclCollnet ? 1 : 0,
+                     "network.nccl_collnet");
+        if (m_network.ncclCollnet)
+        {
+            m_text.Comment("Megatron-LM core_v0.19.0 deletes NCCL_COLLNET_ENABLE when it starts. "
+                           "With --use-sharp, which --format megatron writes, it sets it for the "
+                           "communicators of data parallelism alone.");
+        }
     }
 
     void Classes()
@@ -350,6 +436,8 @@ class NcclWriter
     const PlannedJob& m_job;
     const NetworkPlan& m_network;
     OptionText m_text;
+    /// Variables that are not written, and the fields that they would be from.
+    std::vector<std::pair<std::string, std::string>> m_left;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "cli/plan-formats/option-text.h"
 
+#include <fmt/format.h>
 #include <sstream>
 
 namespace scaleacross
@@ -122,9 +123,22 @@ OptionText::Remarks(const std::string& heading, const Plan& plan, const std::str
 }
 
 void
-Refusals::Add(const Plan& plan, const std::string& key, const std::string& why)
+Refusals::Add(const Plan& plan,
+              const std::string& key,
+              const std::string& why,
+              const std::string& remedy)
 {
-    m_reasons.push_back(FieldText(plan, key) + ": " + why);
+    Add(FieldText(plan, key), why, remedy);
+}
+
+void
+Refusals::Add(const std::string& what, const std::string& why, const std::string& remedy)
+{
+    m_reasons.push_back(what + ": " + why);
+    if (!remedy.empty())
+    {
+        m_remedies.push_back(remedy);
+    }
 }
 
 void
@@ -134,15 +148,17 @@ Refusals::Throw(const std::string& format, const std::string& program) const
     {
         return;
     }
-    std::string reasons;
-    for (const auto& reason : m_reasons)
+    std::vector<std::string> remedies = m_remedies;
+    if (remedies.size() < m_reasons.size())
     {
-        reasons += (reasons.empty() ? "" : "; ") + reason;
+        remedies.emplace_back(
+            "explore with values that it has only: the page export-plan.md lists them");
     }
-    throw PlanRefused("--format " + format,
-                      program + " cannot run this plan: " + reasons,
-                      "a plan with groups, schedule, layers and sharding that it has",
-                      "explore with such values only: the page export-plan.md has them");
+    throw PlanRefused(
+        "--format " + format,
+        fmt::format("{} cannot run this plan: {}", program, fmt::join(m_reasons, "; ")),
+        "a plan with groups, schedule, layers and sharding that it has",
+        fmt::format("{}", fmt::join(remedies, "; ")));
 }
 
 } // namespace scaleacross

@@ -68,13 +68,21 @@ class PlanRefused : public ConfigError
 class Refusals
 {
   public:
-    void Add(const Plan& plan, const std::string& key, const std::string& why);
+    /// `remedy` says what to change, where that is more special than other values of the plan.
+    void Add(const Plan& plan,
+             const std::string& key,
+             const std::string& why,
+             const std::string& remedy = "");
+
+    /// The same of what is no field of the plan: "workload.sequence 4100".
+    void Add(const std::string& what, const std::string& why, const std::string& remedy);
 
     /// Throws PlanRefused (where = "--format <format>") if there are any.
     void Throw(const std::string& format, const std::string& program) const;
 
   private:
     std::vector<std::string> m_reasons;
+    std::vector<std::string> m_remedies;
 };
 
 /// "plan.tp 8"

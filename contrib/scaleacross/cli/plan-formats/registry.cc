@@ -14,6 +14,7 @@ const PlanFormat& ChakraFormat();
 const PlanFormat& MegatronFormat();
 const PlanFormat& NcclFormat();
 const PlanFormat& TorchTitanFormat();
+const PlanFormat& TorchTitanMainFormat();
 
 const std::vector<const PlanFormat*>&
 PlanFormats()
@@ -23,6 +24,7 @@ PlanFormats()
         &MegatronFormat(),
         &NcclFormat(),
         &TorchTitanFormat(),
+        &TorchTitanMainFormat(),
     };
     return formats;
 }

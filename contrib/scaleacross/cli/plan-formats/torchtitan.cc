@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/plan-formats/framework-ranks.h"
 #include "cli/plan-formats/option-text.h"
 #include "cli/plan-formats/plan-format.h"
-#include "core/pipeline/pipeline-schedule.h"
+#include "cli/plan-formats/titan-plan.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -14,52 +14,50 @@ namespace scaleacross
 namespace
 {
 
-const char* const g_checked = "TorchTitan v0.2.2 (73a0e6979, 2026-02-20)";
+constexpr TitanRelease g_toml = {"torchtitan",
+                                 "TorchTitan v0.2.2 (73a0e6979, 2026-02-20)",
+                                 "output",
+                                 false, // python
+                                 false, // replicatesBeside
+                                 true,  // expertTensor
+                                 false, // multiToken
+                                 true,  // wrapsCompiled
+                                 true}; // overlapsDualPipeV
 
-/// What TorchTitan calls an order of torch.distributed.pipelining, and which schedule of ours it
-/// is, with rounds as they are without plan.round.
-struct TitanSchedule
-{
-    const char* word;
-    const char* ours;
-};
+constexpr TitanRelease g_python = {"torchtitan-main",
+                                   "TorchTitan main (b5bcd76c6, 2026-08-21)",
+                                   "lm_head",
+                                   true,   // python
+                                   true,   // replicatesBeside
+                                   false,  // expertTensor
+                                   true,   // multiToken
+                                   false,  // wrapsCompiled
+                                   false}; // overlapsDualPipeV
 
-constexpr TitanSchedule g_schedules[] = {
-    {"1F1B", "1f1b"},
-    {"GPipe", "gpipe"},
-    {"Interleaved1F1B", "dorapp"},
-    {"LoopedBFS", "breadth-first"},
-    {"InterleavedZeroBubble", "zb1p"},
-    {"ZBVZeroBubble", "zbv"},
-    {"DualPipeV", "dualpipev"},
-};
-
-/// Writes one plan. The order of its steps is that of the text.
+/// Writes one plan: a table of TOML for each part of a configuration, or a function of Python that
+/// sets its fields. The order of its steps is that of the text.
 class TitanWriter
 {
   public:
-    explicit TitanWriter(const PlannedJob& job)
+    TitanWriter(const PlannedJob& job, const TitanRelease& release)
         : m_job(job),
+          m_release(release),
           m_plan(job.plan.parallel),
-          m_model(job.Job().model)
+          m_model(job.Job().model),
+          m_titan(job, release)
     {
     }
 
     std::string Text()
     {
-        FindSharding();
-        FindSchedule();
-        FindRanks();
-        RefuseReplicas();
-        RefuseLayers();
-        RefuseExperts();
-        m_refusals.Throw("torchtitan", "TorchTitan");
         Introduce();
         Training();
         Parallelism();
         Recomputation();
         Compilation();
+        End();
         RemarkOnGradients();
+        RemarkOnSchedule();
         m_text.Remarks("What the plan says and no option does, with what is used in its place:",
                        m_job.plan,
                        "plan.");
@@ -75,18 +73,47 @@ class TitanWriter
 
     bool IsDualPipe() const
     {
-        return IsPipeline() && m_schedule == std::string("DualPipeV");
+        return IsPipeline() && m_titan.Schedule() == "DualPipeV";
     }
 
-    template <class Value>
-    void Set(const char* name, const Value& value, const std::string& keys)
+    bool CompilesModel() const
     {
-        m_text.Setting(fmt::format("{} = {}", name, value), keys);
+        return m_plan.asyncTensor && m_plan.tp > 1;
     }
 
-    void SetWord(const char* name, const char* word, const std::string& keys)
+    /// What stands in front of each line of a table.
+    std::string Indent() const
     {
-        m_text.Setting(fmt::format("{} = \"{}\"", name, word), keys);
+        return m_release.python ? "    " : "";
+    }
+
+    void Line(const std::string& name, const std::string& value, const std::string& keys)
+    {
+        m_text.Setting(m_release.python ? fmt::format("    config.{}.{} = {}", m_table, name, value)
+                                        : fmt::format("{} = {}", name, value),
+                       keys);
+    }
+
+    void Set(const char* name, uint64_t value, const std::string& keys)
+    {
+        Line(name, std::to_string(value), keys);
+    }
+
+    void SetTruth(const char* name, bool value, const std::string& keys)
+    {
+        Line(name,
+             m_release.python ? (value ? "True" : "False") : (value ? "true" : "false"),
+             keys);
+    }
+
+    void SetWord(const char* name, const std::string& word, const std::string& keys)
+    {
+        Line(name, "\"" + word + "\"", keys);
+    }
+
+    void Note(const std::string& text, const std::string& keys)
+    {
+        m_text.Note(text, keys, Indent());
     }
 
     void Remark(const std::string& key, const std::string& text)
@@ -94,151 +121,85 @@ class TitanWriter
         m_text.Remark(key, m_job.plan, text);
     }
 
-    void Refuse(const std::string& key, const std::string& why)
-    {
-        m_refusals.Add(m_job.plan, key, why);
-    }
-
-    /// Ranks of context parallelism always share; so the degree that TorchTitan shards by is that
-    /// of dp alone.
-    void FindSharding()
-    {
-        if (m_job.layout.dense.Size() == 1)
-        {
-            return;
-        }
-        if (m_plan.sharding->parameters)
-        {
-            const uint32_t members = m_job.ShardMembers();
-            if (members % m_plan.cp == 0 && (members > 1 || OnlyReplicas()))
-            {
-                m_shard = members / m_plan.cp;
-                m_replicate = m_plan.dp / m_shard;
-                return;
-            }
-            Refuse("plan.shard_ranks", "ranks of cp share in any case, and replicas share");
-        }
-        else if (m_plan.sharding->optimizer)
-        {
-            Refuse("plan.sharding", "it has fsdp and hsdp");
-        }
-        else if (OnlyReplicas())
-        {
-            m_replicate = m_plan.dp;
-        }
-        else
-        {
-            Refuse("plan.sharding", "it replicates with no other parallelism");
-        }
-    }
-
-    bool OnlyReplicas() const
-    {
-        return m_plan.tp == 1 && m_plan.cp == 1 && m_plan.pp == 1 && m_plan.ep == 1;
-    }
-
-    void FindSchedule()
-    {
-        for (const TitanSchedule& schedule : g_schedules)
-        {
-            // Without a pipeline microbatches are steps of gradient accumulation.
-            if ((IsPipeline() || schedule.word == std::string("1F1B")) &&
-                m_job.RunsAs(schedule.ours, m_plan.chunks, 0))
-            {
-                m_schedule = schedule.word;
-                return;
-            }
-        }
-        std::vector<std::string> words;
-        std::transform(std::begin(g_schedules),
-                       std::end(g_schedules),
-                       std::back_inserter(words),
-                       [](const TitanSchedule& schedule) { return schedule.word; });
-        Refuse("plan.schedule",
-               IsPipeline() ? "it has " + fmt::format("{}", fmt::join(words, ", ")) +
-                                  ", with rounds that follow from pp"
-                            : "without a pipeline microbatches follow each other");
-    }
-
-    void FindRanks()
-    {
-        const uint32_t members = m_plan.sharding->parameters ? m_job.ShardMembers() : 0;
-        if (auto ranks = FrameworkRanksOf(m_job, {FrameworkOrder::PipelineOutermost}, members))
-        {
-            m_ranks = *ranks;
-        }
-        else
-        {
-            Refuse("plan.crossing",
-                   "its groups are others (ranks tp-cp-dp-pp, of experts etp-ep-dp)");
-        }
-    }
-
-    void RefuseReplicas()
-    {
-        const auto& counts = m_job.microbatches;
-        if (std::any_of(counts.begin(), counts.end(), [&](uint32_t m) { return m != counts[0]; }))
-        {
-            Refuse("plan.apportion", "all replicas have as many microbatches");
-        }
-    }
-
-    void RefuseLayers()
-    {
-        for (size_t i = 1; i + 1 < m_job.layers.size(); i++)
-        {
-            if (m_job.layers[i].count == 0)
-            {
-                Refuse("plan.layers", "a stage between the others has to have a layer");
-                return;
-            }
-        }
-        if (m_model.mtpLayers > 0)
-        {
-            Refuse("plan.layers", "it has no multi-token prediction (model.mtp_layers)");
-        }
-    }
-
-    void RefuseExperts()
-    {
-        const uint32_t etp = m_plan.ExpertTensor();
-        if (m_model.IsMoe() && etp != m_plan.tp && (m_plan.ep == 1 || etp > 1))
-        {
-            Refuse("plan.etp", "experts are split over tp, or with ep over 1");
-        }
-        if (m_model.IsMoe() &&
-            uint64_t{m_plan.tp} * m_plan.cp * m_shard % (uint64_t{etp} * m_plan.ep) != 0)
-        {
-            Refuse("plan.ep", "ep x etp divides the ranks that share (tp x cp x dp of them)");
-        }
-    }
-
     void Introduce()
     {
-        m_text.Comment(fmt::format("{}\nof {}: {}\n\n"
-                                   "For {}: all names below are in its list of options.\n"
-                                   "{}"
-                                   "Model, data, optimizer and precision are no part of the plan; "
-                                   "their options go beside it. NCCL's variables are in --format "
-                                   "nccl.",
-                                   Label(m_job.plan),
-                                   m_job.study.name,
-                                   m_job.source,
-                                   g_checked,
-                                   m_ranks.LaunchText("-m torchtitan.train --job.config_file "
-                                                      "THIS_FILE")));
+        const std::string use =
+            m_release.python
+                ? "Versions since 2026-02-23 are configured in Python: --format torchtitan is for "
+                  "v0.2.2, which reads TOML. Import this file where --config has its function, and "
+                  "let that return apply_plan(config) of a configuration of the model's.\n"
+                : "Versions since 2026-02-23 are configured in Python: --format torchtitan-main "
+                  "is for them.\n";
+        m_text.Comment(fmt::format(
+            "{}\nof {}: {}\n\n"
+            "For {}: all names below are in its list of options.\n"
+            "{}"
+            "{}"
+            "Model, data, optimizer and precision are no part of the plan; "
+            "their options go beside it. NCCL's variables are in --format "
+            "nccl.",
+            Label(m_job.plan),
+            m_job.study.name,
+            m_job.source,
+            m_release.checked,
+            use,
+            m_titan.Ranks().LaunchText(m_release.python
+                                           ? "-m torchtitan.train --module MODULE --config FUNCTION"
+                                           : "-m torchtitan.train --job.config_file THIS_FILE")));
+        if (m_release.python)
+        {
+            BeginFunction();
+        }
+    }
+
+    void BeginFunction()
+    {
+        m_text.Blank();
+        const std::string policy = Policy();
+        if (!policy.empty())
+        {
+            m_text.Plain("from torchtitan.distributed.activation_checkpoint import " + policy);
+            m_text.Blank();
+        }
+        m_text.Blank();
+        m_text.Plain("def apply_plan(config):");
+        m_text.Plain("    \"\"\"Gives a Trainer.Config the plan, and returns it.\"\"\"");
+    }
+
+    void End()
+    {
+        if (m_release.python)
+        {
+            m_text.Plain("    return config");
+        }
     }
 
     void Begin(const char* table)
     {
-        m_text.Blank();
-        m_text.Plain(fmt::format("[{}]", table));
+        m_table = table;
+        if (!m_release.python)
+        {
+            m_text.Blank();
+            m_text.Plain(fmt::format("[{}]", table));
+        }
     }
 
     void Training()
     {
         const WorkloadSpec& workload = m_job.Job().workload;
         Begin("training");
+        if (m_release.python)
+        {
+            Set("max_context_length", workload.sequence, "workload.sequence");
+            Set("num_tokens_per_train_step",
+                uint64_t{workload.globalBatch} * workload.sequence,
+                "workload.global_batch workload.sequence");
+            Set("num_tokens_per_microbatch_per_dp_rank",
+                uint64_t{m_plan.microbatch} * workload.sequence,
+                "plan.microbatch workload.sequence");
+            DisableGraphs();
+            return;
+        }
         Set("seq_len", workload.sequence, "workload.sequence");
         Set("global_batch_size", workload.globalBatch, "workload.global_batch");
         // A pipeline cuts what a rank gets into microbatches; without one gradients add up over
@@ -247,13 +208,26 @@ class TitanWriter
         Set("local_batch_size", local, "plan.microbatch");
     }
 
+    /// They are captured by default, and refused with what they do not go with.
+    void DisableGraphs()
+    {
+        if (IsPipeline())
+        {
+            SetTruth("disable_cuda_graphs", true, "there are none with a pipeline");
+        }
+        else if (m_model.IsMoe() && m_plan.ep > 1)
+        {
+            SetTruth("disable_cuda_graphs", true, "there are none where experts wait for the host");
+        }
+    }
+
     void Parallelism()
     {
         Begin("parallelism");
         const std::string shared = "plan.dp plan.sharding plan.shard_ranks";
-        Set("data_parallel_replicate_degree", m_replicate, shared);
-        Set("data_parallel_shard_degree", m_shard, shared);
-        if (m_shard * m_plan.cp > 1)
+        Set("data_parallel_replicate_degree", m_titan.Replicate(), shared);
+        Set("data_parallel_shard_degree", m_titan.Shard(), shared);
+        if (m_titan.Shard() * m_plan.cp > 1)
         {
             SetWord("fsdp_reshard_after_forward",
                     m_plan.Reshards() ? "always" : "never",
@@ -261,22 +235,17 @@ class TitanWriter
         }
         if (m_plan.bucket.Count() == 0)
         {
-            m_text.Note("a layer is gathered and reduced at a time", "plan.bucket");
+            Note("a layer is gathered and reduced at a time", "plan.bucket");
         }
         if (m_job.Job().workload.gradientBytes < 4)
         {
-            m_text.Note("gradients are reduced in FP32 only, twice the bytes",
-                        "workload.gradients");
+            Note("gradients are reduced in FP32 only, twice the bytes", "workload.gradients");
         }
         Set("tensor_parallel_degree", m_plan.tp, "plan.tp");
-        Set("context_parallel_degree", m_plan.cp, "plan.cp");
-        if (m_plan.cp > 1)
+        Context();
+        if (!m_release.python && CompilesModel())
         {
-            SetWord("context_parallel_rotate_method", "allgather", "keys and values are gathered");
-        }
-        if (m_plan.asyncTensor && m_plan.tp > 1)
-        {
-            Set("enable_async_tensor_parallel", true, "plan.async_tp");
+            SetTruth("enable_async_tensor_parallel", true, "plan.async_tp");
         }
         Experts();
         Set("pipeline_parallel_degree", m_plan.pp, "plan.pp");
@@ -285,9 +254,22 @@ class TitanWriter
             Pipeline();
             return;
         }
-        m_text.Note("all layers are in one stage",
-                    "plan.layers plan.apportion plan.embedding_as_layer plan.loss_as_layer "
-                    "plan.schedule plan.round");
+        Note("all layers are in one stage",
+             "plan.layers plan.apportion plan.embedding_as_layer plan.loss_as_layer "
+             "plan.schedule plan.round");
+    }
+
+    void Context()
+    {
+        Set("context_parallel_degree", m_plan.cp, "plan.cp");
+        if (m_plan.cp > 1 && m_release.python)
+        {
+            Note("keys and values are gathered; it asks for a model with FlexAttention", "plan.cp");
+        }
+        else if (m_plan.cp > 1)
+        {
+            SetWord("context_parallel_rotate_method", "allgather", "keys and values are gathered");
+        }
     }
 
     void Experts()
@@ -297,8 +279,16 @@ class TitanWriter
             return;
         }
         Set("expert_parallel_degree", m_plan.ep, "plan.ep");
-        Set("expert_tensor_parallel_degree", m_plan.ExpertTensor(), "plan.etp");
         const bool kernels = m_job.plan.network.allToAll->kernel != TokenKernel::None;
+        if (m_release.python)
+        {
+            Note("experts are whole with ep", "plan.etp");
+            Note(fmt::format("the model's registry says how tokens travel: moe_comm_backend=\"{}\"",
+                             kernels ? "deepep" : "standard"),
+                 "network.all_to_all");
+            return;
+        }
+        Set("expert_tensor_parallel_degree", m_plan.ExpertTensor(), "plan.etp");
         const bool whole = m_plan.ExpertTensor() == 1;
         SetWord("expert_parallel_comm_backend",
                 kernels && whole ? "deepep" : "standard",
@@ -311,25 +301,35 @@ class TitanWriter
 
     void Pipeline()
     {
-        SetWord("pipeline_parallel_schedule", m_schedule, "plan.schedule plan.round plan.chunks");
-        Set("pipeline_parallel_microbatch_size", m_plan.microbatch, "plan.microbatch");
-        if (IsDualPipe() && m_plan.ep > 1)
+        SetWord("pipeline_parallel_schedule",
+                m_titan.Schedule(),
+                "plan.schedule plan.round plan.chunks");
+        if (m_release.python)
+        {
+            Set("num_pp_microbatches", m_job.microbatches.front(), "plan.microbatch");
+        }
+        else
+        {
+            Set("pipeline_parallel_microbatch_size", m_plan.microbatch, "plan.microbatch");
+        }
+        if (m_release.overlapsDualPipeV && IsDualPipe() && m_plan.ep > 1)
         {
             // It recomputes nothing where it overlaps.
-            Set("pipeline_parallel_expert_parallel_overlap",
-                m_plan.recompute == Recompute(),
-                "plan.schedule plan.recompute");
+            SetTruth("pipeline_parallel_expert_parallel_overlap",
+                     m_plan.recompute == Recompute(),
+                     "plan.schedule plan.recompute");
         }
-        m_text.Setting("module_fqns_per_model_part = [",
-                       "plan.layers plan.apportion plan.embedding_as_layer plan.loss_as_layer");
+        Line("module_fqns_per_model_part",
+             "[",
+             "plan.layers plan.apportion plan.embedding_as_layer plan.loss_as_layer");
         for (const StageLayers& stage : m_job.layers)
         {
-            m_text.Plain("    [" + ModulesOf(stage) + "],");
+            m_text.Plain(Indent() + "    [" + ModulesOf(stage) + "],");
         }
-        m_text.Plain("]");
+        m_text.Plain(Indent() + "]");
     }
 
-    static std::string ModulesOf(const StageLayers& stage)
+    std::string ModulesOf(const StageLayers& stage) const
     {
         std::vector<std::string> names;
         if (stage.embedding)
@@ -343,27 +343,52 @@ class TitanWriter
         if (stage.head)
         {
             names.emplace_back("\"norm\"");
-            names.emplace_back("\"output\"");
+            names.push_back(fmt::format("\"{}\"", m_release.head));
         }
         return fmt::format("{}", fmt::join(names, ", "));
     }
 
+    bool Recomputes() const
+    {
+        return m_plan.recompute != Recompute() || m_plan.offloadLayers > 0;
+    }
+
+    /// Whether every second linear layer's output is kept, and nothing that is element-wise; else
+    /// whole layers are computed again.
+    bool RecomputesByOperation() const
+    {
+        const RecomputedParts& parts = *m_plan.recompute;
+        return !parts.layers && !parts.denseMlp && !parts.experts && !parts.upProjections &&
+               !parts.sharedExperts && m_plan.offloadLayers == 0;
+    }
+
+    /// The class of it; empty: nothing is computed again.
+    std::string Policy() const
+    {
+        return !Recomputes() ? "" : RecomputesByOperation() ? "SelectiveAC" : "FullAC";
+    }
+
     void Recomputation()
     {
-        Begin("activation_checkpoint");
-        const RecomputedParts& parts = *m_plan.recompute;
         const std::string keys = "plan.recompute";
-        if (parts == RecomputedParts() && m_plan.offloadLayers == 0)
+        const bool byOperation = RecomputesByOperation();
+        if (m_release.python)
         {
-            SetWord("mode", "none", keys);
+            const std::string policy = Policy();
+            m_text.Setting("    config.activation_checkpoint = " +
+                               (policy.empty() ? "None" : policy + ".Config()"),
+                           keys);
+        }
+        else
+        {
+            Begin("activation_checkpoint");
+            SetWord("mode", !Recomputes() ? "none" : byOperation ? "selective" : "full", keys);
+        }
+        if (!Recomputes())
+        {
             return;
         }
-        // Which keeps every second linear layer's output, and nothing that is element-wise.
-        const bool byOperation = !parts.layers && !parts.denseMlp && !parts.experts &&
-                                 !parts.upProjections && !parts.sharedExperts &&
-                                 m_plan.offloadLayers == 0;
-        SetWord("mode", byOperation ? "selective" : "full", keys);
-        if (byOperation)
+        if (byOperation && !m_release.python)
         {
             SetWord("selective_ac_option", "op", keys);
         }
@@ -372,7 +397,7 @@ class TitanWriter
             Remark("plan.offload_layers",
                    "layers are computed again in place of waiting in host memory");
         }
-        else if (byOperation && !parts.linears)
+        else if (byOperation && !m_plan.recompute->linears)
         {
             Remark("plan.recompute",
                    "every second linear layer is computed again as well, which keeps less");
@@ -389,11 +414,16 @@ class TitanWriter
 
     void Compilation()
     {
-        if (m_plan.asyncTensor && m_plan.tp > 1)
+        if (!CompilesModel())
         {
-            Begin("compile");
-            Set("enable", true, "plan.async_tp");
-            m_text.Setting("components = [\"model\"]", "plan.async_tp");
+            return;
+        }
+        Begin("compile");
+        SetTruth("enable", true, "plan.async_tp");
+        Line("components", "[\"model\"]", "plan.async_tp");
+        if (m_release.python)
+        {
+            SetTruth("enable_async_tensor_parallel", true, "plan.async_tp");
         }
     }
 
@@ -412,15 +442,9 @@ class TitanWriter
         {
             Remark("plan.reduce", "gradients are reduced for every microbatch: more traffic");
         }
-        if (!IsPipeline() && several && m_shard * m_plan.cp > 1 && !m_plan.Reshards())
+        if (!IsPipeline() && several && m_titan.Shard() * m_plan.cp > 1 && !m_plan.Reshards())
         {
             Remark("plan.reshard", "parameters are gathered for every microbatch: more traffic");
-        }
-        if (IsDualPipe() && (m_plan.ep == 1 || m_plan.recompute != Recompute()))
-        {
-            Remark("plan.schedule",
-                   "forward and backward overlap with expert parallelism and without recomputation "
-                   "only; here one follows the other");
         }
         if (m_plan.bucket.Count() > 0)
         {
@@ -436,21 +460,38 @@ class TitanWriter
         }
     }
 
+    void RemarkOnSchedule()
+    {
+        if (!IsDualPipe())
+        {
+            return;
+        }
+        if (!m_release.overlapsDualPipeV)
+        {
+            Remark("plan.schedule",
+                   "forward and backward do not overlap; here one follows the other");
+        }
+        else if (m_plan.ep == 1 || m_plan.recompute != Recompute())
+        {
+            Remark("plan.schedule",
+                   "forward and backward overlap with expert parallelism and without recomputation "
+                   "only; here one follows the other");
+        }
+    }
+
     void Hosts()
     {
         m_text.Blank();
-        m_text.Comment(m_ranks.PlacesText(m_job.Cluster()));
+        m_text.Comment(m_titan.Ranks().PlacesText(m_job.Cluster()));
     }
 
     const PlannedJob& m_job;
+    const TitanRelease& m_release;
     const ParallelPlan& m_plan;
     const ModelSpec& m_model;
-    uint32_t m_shard{1};
-    uint32_t m_replicate{1};
-    const char* m_schedule{""};
-    FrameworkRanks m_ranks;
+    TitanPlan m_titan;
+    std::string m_table; //!< of the configuration, which settings are in
     OptionText m_text;
-    Refusals m_refusals;
 };
 
 } // namespace
@@ -459,9 +500,19 @@ const PlanFormat&
 TorchTitanFormat()
 {
     static const PlanFormat format = {
-        "torchtitan",
-        "TOML of TorchTitan",
-        [](const PlannedJob& job) { return TitanWriter(job).Text(); }};
+        g_toml.format,
+        "TOML of TorchTitan v0.2.2",
+        [](const PlannedJob& job) { return TitanWriter(job, g_toml).Text(); }};
+    return format;
+}
+
+const PlanFormat&
+TorchTitanMainFormat()
+{
+    static const PlanFormat format = {
+        g_python.format,
+        "Python that configures TorchTitan's main of 2026-08-21",
+        [](const PlannedJob& job) { return TitanWriter(job, g_python).Text(); }};
     return format;
 }
 

@@ -243,13 +243,16 @@ std::vector<std::string>
 GivenFields(const YamlNode& node, const std::string& prefix)
 {
     std::vector<std::string> given;
-    for (const auto& key : node.keys)
+    for (size_t i = 0; i < node.keys.size(); i++)
     {
-        const std::string whole = prefix + "." + key.text;
+        const std::string whole = prefix + "." + node.keys[i].text;
         if (FindPlanField(whole) != nullptr)
         {
             given.push_back(whole);
+            continue;
         }
+        const auto below = GivenFields(node.children[i], whole);
+        given.insert(given.end(), below.begin(), below.end());
     }
     return given;
 }

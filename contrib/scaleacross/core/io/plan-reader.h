@@ -33,7 +33,7 @@ struct SearchWords
 /// value is checked here. Throws ConfigError.
 SearchWords ReadSearch(const YamlNode& node);
 
-/// The plan fields that a map at `prefix` ("plan" or "network") gives, by key.
+/// The plan fields that a map at `prefix` ("plan", "network" or "network.tiers") gives, by key.
 std::vector<std::string> GivenFields(const YamlNode& node, const std::string& prefix);
 
 } // namespace scaleacross

@@ -481,20 +481,50 @@ PlanOf(const MapReader& map)
     return jobs == nullptr ? map.Find("plan") : jobs->children.front().Find("plan");
 }
 
-/// Axes of all that neither the study nor one of these fixes.
-std::vector<SearchAxis>
-RestOf(const Study& study, const MapReader& map, const std::vector<SearchAxis>& axes)
+/// The fields of plan and network that the study gives, by key.
+std::vector<std::string>
+GivenPlanFields(const MapReader& map)
 {
-    std::vector<std::string> fixed;
+    std::vector<std::string> all;
     for (const auto& [part, prefix] :
          {std::pair(PlanOf(map), "plan"), std::pair(map.Find("network"), "network")})
     {
         if (part != nullptr)
         {
             const auto given = GivenFields(*part, prefix);
-            fixed.insert(fixed.end(), given.begin(), given.end());
+            all.insert(all.end(), given.begin(), given.end());
         }
     }
+    return all;
+}
+
+/// Whether a building, or the fabric that it names, says if there are rails.
+bool
+SaysRails(const YamlNode& building)
+{
+    const YamlNode* fabric = building.Find("fabric");
+    return fabric != nullptr &&
+           (fabric->kind == YamlNode::Kind::Scalar || fabric->Find("preset") != nullptr ||
+            fabric->Find("rails") != nullptr);
+}
+
+/// Whether all buildings do. They are a list, or a map for equal ones.
+bool
+AllSayRails(const YamlNode& cluster)
+{
+    const YamlNode* buildings = cluster.Find("buildings");
+    if (buildings == nullptr || buildings->kind != YamlNode::Kind::List)
+    {
+        return buildings != nullptr && SaysRails(*buildings);
+    }
+    return std::all_of(buildings->children.begin(), buildings->children.end(), SaysRails);
+}
+
+/// Axes of all that neither the study nor one of these fixes.
+std::vector<SearchAxis>
+RestOf(const Study& study, const std::vector<SearchAxis>& axes)
+{
+    std::vector<std::string> fixed = study.given;
     for (const SearchAxis& axis : axes)
     {
         fixed.push_back(axis.key);
@@ -503,12 +533,12 @@ RestOf(const Study& study, const MapReader& map, const std::vector<SearchAxis>& 
 }
 
 std::vector<SearchAxis>
-SearchOf(const Study& study, const MapReader& map, const YamlNode& node)
+SearchOf(const Study& study, const YamlNode& node)
 {
     SearchWords search = ReadSearch(node);
     if (search.complete)
     {
-        const auto rest = RestOf(study, map, search.axes);
+        const auto rest = RestOf(study, search.axes);
         search.axes.insert(search.axes.end(), rest.begin(), rest.end());
     }
     return search.axes;
@@ -555,8 +585,13 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
             scenario.Job().model = ReadModel(*model, "model", file.parent_path().string());
         }
     }
+    study.given = GivenPlanFields(map);
     const YamlNode& cluster =
         map.Require("cluster", "cluster: {buildings: {count: 1, gpus: 8, gpu: h100}}");
+    if (AllSayRails(cluster))
+    {
+        study.given.emplace_back(kRailsKey);
+    }
     scenario.cluster = ReadCluster(cluster, file.parent_path().string());
     const ClusterSpec whole = scenario.cluster;
     const std::vector<uint32_t> used = ReadUsedBuildings(cluster, whole);
@@ -575,7 +610,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     const bool searches = search != nullptr && search->kind != YamlNode::Kind::Null;
     if (searches && chooses)
     {
-        study.search = SearchOf(study, map, *search);
+        study.search = SearchOf(study, *search);
     }
     if (const YamlNode* node = map.Find("events"); node != nullptr)
     {
@@ -646,7 +681,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
         FitDegrees(study, root, scope);
         if (!searches) // its plan has to fit by itself
         {
-            study.search = RestOf(study, map, {});
+            study.search = RestOf(study, {});
         }
     }
     return study;

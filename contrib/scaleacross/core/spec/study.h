@@ -15,6 +15,9 @@
 namespace scaleacross
 {
 
+/// Stands in Study::given for fabrics whose rails are said, or that are named.
+constexpr const char* kRailsKey = "cluster.buildings.fabric.rails";
+
 /// One dimension of a search: a plan field ("plan.tp", "network.qps") and the values it may take,
 /// in the canonical text form of PlanField::get.
 struct SearchAxis
@@ -34,6 +37,10 @@ struct Study
     std::string path; //!< of the file, for messages
     Scenario scenario;
     bool dpGiven{false}; //!< the study fixes plan.dp
+    /// Keys that the study itself gives a value, be it the usual one: plan fields ("network.qps"),
+    /// and kRailsKey. What else a plan says is assumed. Of no result: other software keeps its own
+    /// defaults where nothing is given.
+    std::vector<std::string> given;
     std::vector<SearchAxis> search;
     std::vector<std::string> baselines; //!< words of Baseline
     std::vector<std::string> engines;   //!< as they are given; explore ranks with the first

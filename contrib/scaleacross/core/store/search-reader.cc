@@ -97,6 +97,22 @@ RatesOf(Database& database, SQLite::Statement& row)
     return rates;
 }
 
+/// The keys of a SearchSpace::Text(): what is fixed, and whether dp is given, come before them.
+std::vector<std::string>
+KeysOfSpace(const std::string& space)
+{
+    const std::string separator = "; ";
+    std::vector<std::string> keys;
+    size_t begin = space.find(separator);
+    for (begin = space.find(separator, begin + 1); begin != std::string::npos;
+         begin = space.find(separator, begin))
+    {
+        begin += separator.size();
+        keys.push_back(space.substr(begin, space.find(' ', begin) - begin));
+    }
+    return keys;
+}
+
 /// A result that a search has found and that is not there any more.
 void
 RefuseMissingRuns(Database& database, int64_t search)
@@ -262,7 +278,7 @@ ListSearches(Database& database)
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
         "IFNULL(explanation, '') AS explanation, IFNULL(topics, '') AS topics, "
         "placement_probability, IFNULL(robust, '') AS robust, IFNULL(scenario.study, "
-        "scenario.text) AS setting, "
+        "scenario.text) AS setting, space, "
         "CASE WHEN json_valid(scenario.text) THEN "
         "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
         "FROM search JOIN scenario ON scenario.id = scenario_id "
@@ -278,6 +294,7 @@ ListSearches(Database& database)
             summary.settings = SettingsIn(database, settings);
         }
         summary.setting = select.getColumn("setting").getString();
+        summary.searched = KeysOfSpace(select.getColumn("space").getString());
         if (const SQLite::Column shard = select.getColumn("shard"); !shard.isNull())
         {
             const int64_t number = shard.getInt64();

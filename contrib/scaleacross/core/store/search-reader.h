@@ -24,8 +24,9 @@ struct SearchSummary
     std::string study;
     /// What --set and --sweep set of the study, by key.
     std::vector<std::pair<std::string, std::string>> settings;
-    std::string setting; //!< RunSetting::study; of an older row RunSetting::setting
-    Shard shard;         //!< what part of the whole it is
+    std::string setting;               //!< RunSetting::study; of an older row RunSetting::setting
+    std::vector<std::string> searched; //!< keys of the plan fields that it varies
+    Shard shard;                       //!< what part of the whole it is
     std::string engine;
     uint64_t plans{0};
     bool memoryLimit{true}; //!< WorkloadSpec::memoryLimit
