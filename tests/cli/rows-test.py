@@ -22,10 +22,6 @@ COMMANDS = [
     (["run", *PLAN, "--no-store"], lambda answer: [answer]),
     (["run", *PLAN, "--no-store", "--set", "model=llama3-405b"], lambda answer: [answer]),
     (["explore", *SEARCH, "--top", "5"], lambda answer: answer["ranking"]),
-    (["explore", *SEARCH, "--sweep", "cluster.cross.distance=1km,30km"],
-     lambda answer: answer["values"]),
-    (["explore", *SEARCH, "--sweep", "cluster.cross.distance=1km,30km", "--sweep",
-      "cluster.cross.loss=0,1e-5"], lambda answer: answer["points"]),
     (["compare", *PLAN, "--engines", "analytical,flow", "--sweep",
       "cluster.cross.distance=1km,30km"], lambda answer: answer["rows"]),
     (["schedule", *PLAN], lambda answer: answer["stages"]),
@@ -99,6 +95,60 @@ class RowsTest(unittest.TestCase):
                 beside = run([*arguments, "--csv", "beside.csv"], self.path)
                 self.assertEqual(*(SECONDS.sub("", call.stdout) for call in (beside, plain)))
                 self.hold_same((self.path / "beside.csv").read_text(), text)
+
+    def hold_points(self, points, values, text):
+        """A row for every point of a sweep: its values by their keys, which placement wins by how much,
+        the time of each, then what the best plan is and takes; no column that tells nothing."""
+        rows = list(csv.DictReader(text.splitlines()))
+        names = list(rows[0])
+        self.assertEqual(len(rows), len(points))
+        axes = list(values[0])
+        times = [f"placements.{name}.iteration_time_s" for name in points[0]["placements"]]
+        head = [*axes, "winner", "margin", "probability", *times, "best.plan.label",
+                "best.iteration_time_s", "best.mfu"]
+        self.assertEqual(names[:len(head)], head)
+        self.assertLess(len(names), 80)
+        for point, own, row in zip(points, values, rows):
+            self.assertEqual({axis: row[axis] for axis in axes}, own)
+            leaves = dict(cells(point))
+            for name in names[len(axes):]:
+                value = leaves.get(name)
+                if name == "warnings":
+                    self.assertEqual(row[name], "; ".join(value))
+                elif value is None:
+                    self.assertEqual(row[name], "", name)
+                elif isinstance(value, str):
+                    self.assertEqual(row[name], value)
+                else:
+                    self.assertEqual(json.loads(row[name]), value, name)
+        for name in names:
+            self.assertNotEqual({row[name] for row in rows}, {""}, name)
+            known = name in head or re.fullmatch(r"best\.[a-z_0-9]+", name)
+            self.assertTrue(known or len({row[name] for row in rows}) > 1, name)
+        # Neither where it is kept nor a table within the table.
+        self.assertFalse({"value", "db", "seconds", "ranking", "explanation"} & set(names))
+
+    def test_sweeps(self):
+        sweep = ["explore", *SEARCH, "--sweep", "cluster.cross.distance=1km,30km"]
+        call = run([*sweep, "--json", "--csv", "rows.csv"], self.path)
+        self.assertEqual(call.stderr, "")
+        points = json.loads(call.stdout)["values"]
+        self.hold_points(points, [{"cluster.cross.distance": point["value"]} for point in points],
+                         (self.path / "rows.csv").read_text())
+        call = run([*sweep, "--sweep", "cluster.cross.loss=0,1e-5", "--json", "--csv", "grid.csv"],
+                   self.path)
+        self.assertEqual(call.stderr, "")
+        points = json.loads(call.stdout)["points"]
+        self.hold_points(points, [point["at"] for point in points],
+                         (self.path / "grid.csv").read_text())
+        # The same beside a table; of one value all that there is.
+        beside = run([*sweep, "--csv", "beside.csv"], self.path)
+        self.assertEqual(beside.returncode, 0)
+        self.hold_same((self.path / "beside.csv").read_text(), (self.path / "rows.csv").read_text())
+        run(["explore", *SEARCH, "--sweep", "workload.global_batch=64", "--csv", "one.csv"], self.path)
+        row, = csv.DictReader((self.path / "one.csv").read_text().splitlines())
+        self.assertEqual(row["workload.global_batch"], "64")
+        self.assertIn("best.plan.tp", row)
 
     def test_wrong_files(self):
         (self.path / "study.yaml").write_text(pathlib.Path(STUDY).read_text())

@@ -2,6 +2,7 @@
 
 #include "cli/break-even-map.h"
 
+#include "cli/show/sweep-rows.h"
 #include "cli/show/table.h"
 #include "core/explore/model-error.h"
 
@@ -63,6 +64,21 @@ BreakEvenMap::RowFrom(size_t first) const
     const auto begin = m_points.begin() + static_cast<std::ptrdiff_t>(first);
     const size_t there = std::min(m_axes.back().values.size(), m_points.size() - first);
     return {begin, begin + static_cast<std::ptrdiff_t>(there)};
+}
+
+Json
+BreakEvenMap::Rows() const
+{
+    std::vector<SweptValues> values;
+    for (const auto& point : m_values)
+    {
+        SweptValues& own = values.emplace_back();
+        for (size_t i = 0; i < m_axes.size(); i++)
+        {
+            own.emplace_back(m_axes[i].key, point[i]);
+        }
+    }
+    return SweepRows(m_json, values);
 }
 
 size_t

@@ -35,6 +35,9 @@ class BreakEvenMap
     std::string Text() const;
     Json ToJson() const;
 
+    /// For --csv: SweepRows() of the points.
+    Json Rows() const;
+
   private:
     /// Of the whole grid.
     size_t Size() const;

@@ -130,7 +130,8 @@ std::string AnswerText(const Study& study,
                        size_t top);
 Json AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top);
 
-/// {"layers": of every stage, "of_buildings": {name: stages}}; null of a plan that is not laid out.
+/// {"layers": of every stage, "of_buildings": {name: stages}, "memory_of_buildings": {name: what a
+/// GPU there holds and may fill, by these stages}}; null of a plan that FindStagePlaces() refuses.
 Json StagesJson(const Scenario& scenario);
 
 /// What a shard has done, and what comes next.

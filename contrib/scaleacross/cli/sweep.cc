@@ -5,6 +5,7 @@
 #include "cli/break-even-map.h"
 #include "cli/output-file.h"
 #include "cli/show/ranking-columns.h"
+#include "cli/show/sweep-rows.h"
 #include "cli/show/table.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
@@ -84,6 +85,17 @@ class SweepPrinter
         cells.push_back(winner ? space.LabelOf(board.BestOf(*winner)->plan) : "");
         m_table.Add(cells);
         m_json.push_back(PointJson(point, step.study, space, answer));
+    }
+
+    /// For --csv.
+    Json Rows() const
+    {
+        std::vector<SweptValues> values;
+        for (const SweepPoint& point : m_points)
+        {
+            values.push_back({{m_key, point.value}});
+        }
+        return SweepRows(m_json, values);
     }
 
     std::string Text() const
@@ -309,7 +321,7 @@ SweepOne(const ExploreOptions& options,
                                      printer.Add(step, space, answer);
                                  });
     std::cout << (options.common.json ? printer.ToJson().dump(2) + "\n" : printer.Text());
-    options.csv.Write([&printer] { return printer.ToJson().at("values"); });
+    options.csv.Write([&printer] { return printer.Rows(); });
     return done ? Exit::Done : Interrupt();
 }
 
@@ -330,7 +342,7 @@ SweepGrid(const ExploreOptions& options,
                                      map.Add(step.values, step.study, space, answer);
                                  });
     std::cout << (options.common.json ? map.ToJson().dump(2) + "\n" : map.Text());
-    options.csv.Write([&map] { return map.ToJson().at("points"); });
+    options.csv.Write([&map] { return map.Rows(); });
     return done ? Exit::Done : Interrupt();
 }
 

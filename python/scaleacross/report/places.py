@@ -37,24 +37,21 @@ def is_wide(source: Source) -> bool:
 
 
 def buildings_of(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the buildings hold of a plan: stages, layers and the memory of the fullest stage. Empty
-    of a plan that the program cannot lay out, of an older release for instance."""
+    """What the buildings hold of a plan: stages, layers and, on their own GPUs, the memory of the
+    fullest stage. Empty of a plan that the program cannot lay out, of an older release for
+    instance."""
     stages = run.get("stages")
     if not stages:
         return []
-    used = [sum(use[name] for name in charts.CATEGORIES) for use in run["memory"]]
-    usable = [use["usable"] for use in run["memory"]]
-    if len(used) != len(stages["layers"]):
-        return []
     rows = []
     for name, held in stages["of_buildings"].items():
-        fullest = max(held, key=lambda stage: used[stage], default=None)
+        memory = stages["memory_of_buildings"][name]
+        fullest = max((sum(use[part] for part in charts.CATEGORIES) for use in memory), default=None)
+        usable = memory[0]["usable"] if memory else None  # all GPUs of a building are alike
         rows.append({"building": name, "stages": runs_text(held),
                      "layers": sum(stages["layers"][stage] for stage in held),
-                     "fullest": None if fullest is None else used[fullest],
-                     "usable": None if fullest is None or not usable[fullest] else usable[fullest],
-                     "fits": None if fullest is None or not all(usable[stage] for stage in held)
-                     else all(used[stage] <= usable[stage] for stage in held)})
+                     "fullest": fullest, "usable": usable,
+                     "fits": None if fullest is None else fullest <= usable})
     return rows
 
 
@@ -68,8 +65,9 @@ def places_section(source: Source, whose: str, best: dict[str, Any] | None, line
     """best is the run whose stages these are, where more is known of it than its memory."""
     memory = source.memory.to_dict("records")
     section = Section("places", "What sits where", lines=lines, wide=is_wide(source),
-                      lead=f"Memory of a GPU by pipeline stage, of {whose}, and what the stage may "
-                           "fill.")
+                      lead=f"Memory of a GPU by pipeline stage, of {whose}, and what it may fill: "
+                           "where a stage is in several buildings, in the one that has the least "
+                           "left.")
     stages = (best or {}).get("stages") or {"layers": [], "of_buildings": {}}
     bars = []
     for row in memory:

@@ -58,18 +58,20 @@ def because_text(run: dict[str, Any], best: dict[str, Any]) -> str:
     if not parts:
         return ""
     whole = run["iteration_time_s"] - best["iteration_time_s"]
-    if abs(whole) < 0.5e-12:
+    rounding = max(1e-9, 1e-9 * best["iteration_time_s"]) + 0.5e-12  # IsRounding() of the program
+    if abs(whole) < rounding:
         return "as long"
 
     def change(value):
         return f"{seconds(abs(value))} {'more' if value > 0 else 'less'}"
 
     largest = max(abs(value) for value in parts.values())
-    main = {name: value for name, value in parts.items() if value and abs(value) >= largest / 10}
+    main = {name: value for name, value in parts.items()
+            if abs(value) >= max(rounding, largest / 10)}
     texts = [f"{name.replace('_', ' ')} {change(value)}"
              for name, value in sorted(main.items(), key=lambda one: -abs(one[1]))]
-    rest = round(whole - sum(main.values()), 12)  # the program counts picoseconds
-    if rest:
+    rest = whole - sum(main.values())
+    if abs(rest) >= rounding:
         texts.append(f"the rest {change(rest)}")
     return f"{change(whole)}: {', '.join(texts)}"
 

@@ -26,9 +26,9 @@ Us(int64_t time)
 SeriesSampler
 MakeSampler()
 {
-    return SeriesSampler({{"link", SeriesKind::Load, BitRate(8e9), true, {}},
-                          {"pauses", SeriesKind::Count, {}, true, {}},
-                          {"queues", SeriesKind::Level, {}, true, {}}});
+    return SeriesSampler({{"link", SeriesKind::Load, BitRate(8e9), true, {}, {}},
+                          {"pauses", SeriesKind::Count, {}, true, {}, {}},
+                          {"queues", SeriesKind::Level, {}, true, {}, {}}});
 }
 
 TEST(SeriesSampler, HasDifferencesOfTotalsAndTheMostOfLevels)
@@ -94,12 +94,28 @@ TEST(SeriesSampler, LeavesOutWhatIsIdle)
     EXPECT_EQ(result.series[0].name, "pauses");
 }
 
+/// 8 Gb/s carry 1,000 bytes in 1 us: of a half 250 are a half; what is there of a link that is
+/// down, or of more than others leave in the mean, is all that it can be.
+TEST(NetworkSeries, SharesAreOfWhatEventsLeave)
+{
+    NetworkSeries series;
+    series.at = {Us(0), Us(1), Us(2), Us(3), Us(4)};
+    Series load{"link", SeriesKind::Load, BitRate(8e9), true, {250, 250, 0, 5}, {}};
+    EXPECT_DOUBLE_EQ(series.ShareOf(load, 1), 0.25);
+    load.left = {1, 0.5, 0, 0};
+    EXPECT_DOUBLE_EQ(series.RoomOf(load, 1), 500);
+    EXPECT_DOUBLE_EQ(series.ShareOf(load, 0), 0.25);
+    EXPECT_DOUBLE_EQ(series.ShareOf(load, 1), 0.5);
+    EXPECT_DOUBLE_EQ(series.ShareOf(load, 2), 0);
+    EXPECT_DOUBLE_EQ(series.ShareOf(load, 3), 1);
+}
+
 /// 60 bytes from 5 to 35 us are 2 a microsecond; what lies outside of the steps is not theirs.
 TEST(NetworkSeries, SpreadsEvenly)
 {
     NetworkSeries series;
     series.at = {Us(10), Us(20), Us(30), Us(32)};
-    Series load{"link", SeriesKind::Load, BitRate(8e9), true, {0, 0, 0}};
+    Series load{"link", SeriesKind::Load, BitRate(8e9), true, {0, 0, 0}, {}};
     series.Spread(load, 60, Us(5), Us(35));
     EXPECT_THAT(load.values, ElementsAre(20, 20, 4));
     load.values.assign(3, 0.0);

@@ -107,6 +107,24 @@ TEST(Difference, OfTimesAddsUp)
     EXPECT_TRUE(MainChanges(a, a).empty());
 }
 
+/// A sum of thousands of whole picoseconds is off by up to a nanosecond, of 4 s by up to four; no
+/// part of a time is told that is no more than that.
+TEST(Difference, OfRoundingIsNone)
+{
+    const auto ps = [](int64_t value) { return Duration::Picoseconds(value); };
+    EXPECT_TRUE(IsRounding(ps(-1), Duration::Seconds(0.1)));
+    EXPECT_TRUE(IsRounding(ps(1000), Duration::Seconds(0.1)));
+    EXPECT_FALSE(IsRounding(ps(1001), Duration::Seconds(0.1)));
+    EXPECT_TRUE(IsRounding(ps(-4000), Duration::Seconds(4)));
+    EXPECT_FALSE(IsRounding(ps(-4001), Duration::Seconds(4)));
+    RunReport a;
+    a.iterationTime = Duration::Seconds(1);
+    a.computeTime = Duration::Seconds(0.5);
+    RunReport b = a;
+    b.computeTime += ps(1);
+    EXPECT_TRUE(MainChanges(a, b).empty());
+}
+
 TEST(Difference, OfPlansIsInTheirFields)
 {
     Plan a;

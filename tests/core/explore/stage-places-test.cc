@@ -2,6 +2,7 @@
 
 #include "../explore-fakes.h"
 #include "core/explore/stage-places.h"
+#include "core/io/presets.h"
 
 #include <gtest/gtest.h>
 #include <vector>
@@ -44,6 +45,30 @@ TEST(StagePlaces, SumUpTheChunksOfAStage)
     };
     EXPECT_EQ(layers("zbv"), (Numbers{14 + 2, 10 + 6}));
     EXPECT_EQ(layers("interleaved"), (Numbers{14 + 6, 10 + 2}));
+}
+
+/**
+ * A stage that is in both buildings may fill, in each, what its own GPU has less 6 GiB: of an H100
+ * 81,559 - 6,144 = 75,415 MiB, of an H200 143,771 - 6,144 = 137,627 MiB (their data sheets'
+ * presets).
+ */
+TEST(StagePlaces, TellTheMemoryOfEachBuildingsOwnGpu)
+{
+    Scenario scenario = TwoBuildings("plan: {pp: 4, crossing: dp}\n").scenario;
+    scenario.cluster.buildings[0].gpu = GpuPreset("h100");
+    scenario.cluster.buildings[1].gpu = GpuPreset("h200");
+    const auto places = FindStagePlaces(scenario);
+    ASSERT_TRUE(places);
+    const uint64_t mib = 1U << 20U;
+    for (uint32_t b = 0; b < 2; b++)
+    {
+        const StagesOfBuilding& held = places->buildings[b];
+        ASSERT_EQ(held.memory.size(), held.stages.size());
+        for (const MemoryUse& use : held.memory)
+        {
+            EXPECT_EQ(use.usable, Bytes((b == 0 ? 75'415 : 137'627) * mib)) << held.building;
+        }
+    }
 }
 
 /// One stage is not in two buildings.

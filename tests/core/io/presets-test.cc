@@ -223,6 +223,73 @@ TEST(Presets, HpnLeafCarriesItsPorts)
     EXPECT_EQ(PresetNamed<FabricSpec>("alibaba-hpn").oversubscription, 25.6 / 24);
 }
 
+/// What a study is told that names a model so.
+std::string
+ToldOf(const std::string& model)
+{
+    try
+    {
+        ParseStudy("model: " + model + "\ncluster: {buildings: {count: 1, gpus: 8, gpu: h100}}\n",
+                   "s.yaml");
+        return "";
+    }
+    catch (const ConfigError& error)
+    {
+        EXPECT_THAT(error.Where(), StartsWith("s.yaml:1:8 model")) << model;
+        EXPECT_THAT(error.Allowed(), HasSubstr("deepseek-v3, ")) << model;
+        return error.Remedy();
+    }
+}
+
+/// Names of repositories on huggingface.co, and the presets of their
+/// models: those whose config.json has the preset's shape.
+TEST(Presets, AreSuggestedForTheRepositoriesOfTheirModels)
+{
+    for (const auto& [repository, preset] : std::vector<std::pair<std::string, std::string>>{
+             {"deepseek-ai/DeepSeek-V3", "deepseek-v3"},
+             {"deepseek-ai/DeepSeek-V3-Base", "deepseek-v3"},
+             {"deepseek-ai/DeepSeek-V3-0324", "deepseek-v3"},
+             {"deepseek-ai/DeepSeek-R1", "deepseek-v3"},
+             {"openai/gpt-oss-120b", "gpt-oss-120b"},
+             {"openai/gpt-oss-20b", "gpt-oss-20b"},
+             {"xai-org/grok-1", "grok1-314b"},
+             {"moonshotai/Kimi-K2-Instruct", "kimi-k2"},
+             {"meta-llama/Llama-2-7b-hf", "llama2-7b"},
+             {"meta-llama/Llama-2-13b-chat-hf", "llama2-13b"},
+             {"meta-llama/Llama-2-70b-hf", "llama2-70b"},
+             {"meta-llama/Meta-Llama-3-8B", "llama3-8b"},
+             {"meta-llama/Llama-3.1-8B-Instruct", "llama3-8b"},
+             {"meta-llama/Llama-3.3-70B-Instruct", "llama3-70b"},
+             {"meta-llama/Llama-3.1-405B-Instruct-FP8", "llama3-405b"},
+             {"meta-llama/Llama-4-Maverick-17B-128E-Instruct", "llama4-maverick"},
+             {"meta-llama/Llama-4-Scout-17B-16E", "llama4-scout"},
+             {"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b"},
+             {"mistralai/Mixtral-8x22B-v0.1", "mixtral-8x22b"},
+             {"mosaicml/mpt-7b-instruct", "mpt-7b"},
+             {"mosaicml/mpt-30b", "mpt-30b"},
+             {"nvidia/Nemotron-4-340B-Base", "nemotron4-340b"},
+             {"Qwen/Qwen3-235B-A22B-Instruct-2507", "qwen3-235b-a22b"},
+             {"Qwen/Qwen3-30B-A3B", "qwen3-30b-a3b"}})
+    {
+        EXPECT_EQ(ToldOf(repository), "did you mean the preset " + preset + "?") << repository;
+        const std::string alone = repository.substr(repository.find('/') + 1);
+        if (alone != preset)
+        {
+            EXPECT_EQ(ToldOf(alone), "did you mean " + preset + "?") << alone;
+        }
+    }
+    // Others are no presets, however near their names are.
+    for (const char* other : {"deepseek-ai/DeepSeek-V3.2-Exp",
+                              "deepseek-ai/DeepSeek-R1-Distill-Llama-70B",
+                              "meta-llama/Llama-3.2-1B",
+                              "Qwen/Qwen3-32B"})
+    {
+        EXPECT_EQ(ToldOf(other), "of a repository's model name the path of its config.json")
+            << other;
+    }
+    EXPECT_EQ(ToldOf("models/mine.yaml"), "");
+}
+
 TEST(Presets, UnknownNameListsAndSuggests)
 {
     try

@@ -79,6 +79,54 @@ TEST(PartsLeft, FactorsMultiplyAndLoadsAddUp)
         ElementsAre(Are(0, 0), Are(1, 0.75)));
 }
 
+/**
+ * A link that flaps from 1 s, down for 1 s of every 4 s, twice, is up for 6 s of [0, 8). Half of
+ * its rate from 2 s to 4 s leaves 5 of 8, and others' quarter from 6 s on 4.5 of 8: of [0, 1), 1;
+ * [2, 4), a half each; [4, 5), 1; [6, 8), three quarters each.
+ */
+TEST(RatesLeft, AreMeansOverTime)
+{
+    const Scenario scenario =
+        ParseStudy("cluster:\n  buildings: {count: 2, name: b, gpus: 8, gpu: h100}\n"
+                   "  cross: {distance: 1km, capacity: 800Gbps, lanes: 2}\nevents:\n"
+                   "- {kind: flap, target: 'b1/spine0--b2/spine0', at: 1s, down: 1s, period: 4s, "
+                   "count: 2}\n"
+                   "- {kind: degradation, target: b1--b2, at: 2s, until: 4s, factor: 0.5}\n"
+                   "- {kind: foreign-traffic, target: b1--b2, at: 6s, load: 0.25}\n",
+                   "s.yaml",
+                   {},
+                   StudyScope::Network)
+            .scenario;
+    const FabricGraph graph = BuildFabricGraph(scenario.cluster);
+    const RatesLeft left(scenario.cluster, scenario.events, graph);
+    const Duration second = Duration::Seconds(1);
+    const auto mean = [&](uint32_t link, double from, double until) {
+        return left.Mean(link, Duration::Seconds(from), Duration::Seconds(until));
+    };
+    EXPECT_FALSE(left.AreWhole());
+    std::vector<uint32_t> lanes;
+    for (uint32_t l = 0; l < graph.links.size(); l++)
+    {
+        EXPECT_EQ(left.Changes(l), graph.links[l].kind == LinkKind::Cross);
+        if (left.Changes(l))
+        {
+            lanes.push_back(l);
+        }
+        else
+        {
+            EXPECT_EQ(left.Mean(l, Duration(), second), 1);
+        }
+    }
+    ASSERT_GT(lanes.size(), 1);
+    EXPECT_DOUBLE_EQ(mean(lanes[0], 0, 8), 4.5 / 8);
+    EXPECT_DOUBLE_EQ(mean(lanes[1], 0, 8), (2 + 1 + 2 + 1.5) / 8);
+    EXPECT_DOUBLE_EQ(mean(lanes[0], 0.5, 1.5), 0.5);
+    EXPECT_DOUBLE_EQ(mean(lanes[0], 1, 1), 0);
+    EXPECT_DOUBLE_EQ(mean(lanes[0], 2, 2), 0.5);
+    EXPECT_DOUBLE_EQ(mean(lanes[0], 100, 200), 0.75);
+    EXPECT_TRUE(RatesLeft(scenario.cluster, {}, graph).AreWhole());
+}
+
 TEST(PartsLeft, OthersMayNotTakeAll)
 {
     const std::string half = "{kind: degradation, target: b1--b2, at: 0s, factor: 0.5}";

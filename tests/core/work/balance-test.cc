@@ -5,6 +5,7 @@
 #include "core/io/presets.h"
 #include "core/work/cost/compute-cost.h"
 #include "core/work/graph/task-graph-builder.h"
+#include "core/work/memory/memory.h"
 #include "core/work/partition/balance.h"
 
 #include <gtest/gtest.h>
@@ -128,6 +129,35 @@ TEST(Balance, TheLastStageMayHaveNothingButTheHead)
     scenario.Job().plan.embeddingAsLayer = true;
     EXPECT_EQ(CountsOf(LayersOf(scenario, LayoutOf(scenario))),
               (std::vector<uint32_t>{0, 1, 1, 1, 1, 1, 1, 0}));
+}
+
+/**
+ * A GPipe of one stage keeps the activations of all microbatches: of 64 in the fast building twice
+ * what the 32 of the slow one keep. What counts is where the least is left, and a GPU that holds
+ * all of its own building's need not hold the other's.
+ */
+TEST(Balance, EachBuildingHoldsItsOwnMicrobatches)
+{
+    Scenario scenario = HalfAsFast(8, 96);
+    scenario.Job().plan.dp = 2;
+    scenario.Job().plan.sharding = Sharding("ddp");
+    scenario.Job().plan.schedule = "gpipe";
+    const RankLayout layout = LayoutOf(scenario);
+    const MemoryUse fast = MemoryIn(scenario, layout, 0).front();
+    const MemoryUse slow = MemoryIn(scenario, layout, 1).front();
+    EXPECT_EQ(fast.activations.Count(), 2 * slow.activations.Count());
+    EXPECT_EQ(MemoryOf(scenario, layout).front().activations, fast.activations);
+    for (uint32_t b = 0; b < 2; b++)
+    {
+        GpuSpec& gpu = scenario.cluster.buildings[b].gpu;
+        gpu.hbmReserve = Bytes(0);
+        gpu.hbmCapacity = b == 0 ? fast.Total() + Bytes(2) : slow.Total() + Bytes(1);
+    }
+    EXPECT_EQ(MemoryOf(scenario, layout).front().usable, slow.Total() + Bytes(1));
+    EXPECT_FALSE(CheckMemory(scenario, layout));
+    scenario.cluster.buildings[0].gpu.hbmCapacity = fast.Total() - Bytes(1);
+    EXPECT_EQ(CheckMemory(scenario, layout)->reason, "memory");
+    EXPECT_EQ(MemoryOf(scenario, layout).front().usable, fast.Total() - Bytes(1));
 }
 
 TEST(Balance, MicrobatchesFollowTheSpeedOfBuildings)

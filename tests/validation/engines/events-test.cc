@@ -60,11 +60,49 @@ struct Slowdown
     const char* span;
     const char* events;
     double expected;
+    double left; //!< of the span
 };
 
 class Constant : public testing::TestWithParam<std::tuple<Slowdown, const char*>>
 {
 };
+
+/// That traffic.
+Scenario
+UniformTraffic(const Slowdown& row, const std::string& events)
+{
+    const std::string study =
+        "study: events\ncluster:\n  buildings: {count: 2, name: b, gpus: 4, gpus_per_node: 1,"
+        " gpu: h100, nic_rate: 400Gbps, fabric: {" +
+        std::string(row.fabric) + "}}\n  cross: {distance: 1km, " + row.span +
+        "}\nnetwork: {spine_buffer: 1GiB, leaf_buffer: 1GiB, multipath: spray-rr,"
+        " recovery: selective-repeat, reorder_tolerance: 4096}\nevents: " +
+        events + "\n";
+    return With(ParseStudy(study, "events.yaml", {}, StudyScope::Network).scenario,
+                CollectiveOp::AllToAll,
+                CollectiveGroup::Across,
+                16 << 20,
+                CollectiveAlgorithm("ring"));
+}
+
+RunReport
+ReportOf(const Engine& engine, const Scenario& scenario)
+{
+    RunOptions options;
+    options.warmup = 0;
+    options.timeline = Timelines::OfAll;
+    return std::get<RunReport>(engine.Run(scenario, options));
+}
+
+const ResourceReport&
+SpanOf(const RunReport& report)
+{
+    const auto found = std::find_if(report.resources.begin(),
+                                    report.resources.end(),
+                                    [](const auto& link) { return link.name == "b1 to b2"; });
+    EXPECT_NE(found, report.resources.end());
+    return *found;
+}
 
 /**
  * The cut takes 4 x 8 MiB x 1.025 x 8 / 400 Gb/s = 688 us, the latency of 8 us and some packets
@@ -75,21 +113,75 @@ TEST_P(Constant, SlowsTheCutAsDerived)
 {
     const auto& [row, engine] = GetParam();
     const auto seconds = [&, engine = engine, row = row](const std::string& events) {
-        const std::string study =
-            "study: events\ncluster:\n  buildings: {count: 2, name: b, gpus: 4, gpus_per_node: 1,"
-            " gpu: h100, nic_rate: 400Gbps, fabric: {" +
-            std::string(row.fabric) + "}}\n  cross: {distance: 1km, " + row.span +
-            "}\nnetwork: {spine_buffer: 1GiB, leaf_buffer: 1GiB, multipath: spray-rr,"
-            " recovery: selective-repeat, reorder_tolerance: 4096}\nevents: " +
-            events + "\n";
-        return SecondsOn(*EngineOf(engine),
-                         With(ParseStudy(study, "events.yaml", {}, StudyScope::Network).scenario,
-                              CollectiveOp::AllToAll,
-                              CollectiveGroup::Across,
-                              16 << 20,
-                              CollectiveAlgorithm("ring")));
+        return SecondsOn(*EngineOf(engine), UniformTraffic(row, events));
     };
     EXPECT_NEAR(seconds(row.events) / seconds("[]"), row.expected, 0.02 * row.expected);
+}
+
+/**
+ * A span is told by what is left of it, of which its bytes take their share; they are 4 x 8 MiB of
+ * payload and 2 % of headers. Its share in time is of the same, and never more than all.
+ */
+TEST_P(Constant, SharesAreOfWhatIsLeft)
+{
+    const auto& [row, engine] = GetParam();
+    const Scenario scenario = UniformTraffic(row, row.events);
+    const RunReport report = ReportOf(*EngineOf(engine), scenario);
+    const ResourceReport& span = SpanOf(report);
+    const double capacity = scenario.cluster.crossLinks[0].capacity.Value() * row.left;
+    EXPECT_NEAR(span.capacity.Value(), capacity, 1e-9 * capacity);
+    const double bytes = 4 * 8 * (1 << 20) * (4096 + 82) / 4096.0;
+    const double share = bytes * 8 / capacity / report.iterationTime.S();
+    EXPECT_NEAR(span.busy, share, 1e-4 * share);
+    EXPECT_LE(span.busy, 1);
+    ASSERT_TRUE(report.timeline);
+    const NetworkSeries& network = report.timeline->network;
+    double carried = 0;
+    double room = 0;
+    for (const Series& one : network.series)
+    {
+        for (uint32_t i = 0; one.name == "b1 to b2" && i < network.Steps(); i++)
+        {
+            EXPECT_LE(network.ShareOf(one, i), 1 + 1e-9);
+            carried += one.values[i];
+            room += network.RoomOf(one, i);
+        }
+    }
+    EXPECT_NEAR(carried, bytes, 1e-4 * bytes);
+    const double time = (network.at.back() - network.at.front()).S();
+    EXPECT_NEAR(room, capacity / 8 * time, 1e-6 * room);
+}
+
+/// One of four links is down for 200 us in all, so that of the span 1 - 0.25 x 200 us / T are left
+/// in an iteration of T; half of all for 100 us leave 1 - 0.5 x 100 us / T.
+TEST(Events, SharesAreOfWhatIsLeftInTheMean)
+{
+    const Slowdown row{"", "spines: 4", "oversubscription: 4", "", 0, 0};
+    for (const auto& [event, lost] :
+         {std::pair<std::string, double>("{kind: flap, target: b1/spine1--b2/spine1, at: 50us, "
+                                         "down: 100us, period: 300us, count: 2}",
+                                         0.25 * 200e-6),
+          {"{kind: degradation, target: b1--b2, at: 100us, until: 200us, factor: 0.5}",
+           0.5 * 100e-6}})
+    {
+        const Scenario scenario = UniformTraffic(row, "[" + event + "]");
+        const RunReport report = ReportOf(PacketEngine(), scenario);
+        const double time = report.iterationTime.S();
+        const double built = scenario.cluster.crossLinks[0].capacity.Value();
+        EXPECT_GT(time, 450e-6);
+        EXPECT_NEAR(SpanOf(report).capacity.Value(), built * (1 - lost / time), 1e-6 * built)
+            << event;
+        EXPECT_LE(SpanOf(report).busy, 1) << event;
+        const NetworkSeries& network = report.timeline->network;
+        for (const Series& one : network.series)
+        {
+            for (uint32_t i = 0; one.name == "b1 to b2" && i < network.Steps(); i++)
+            {
+                // A packet more may begin in a step than ends in it, on each of four links.
+                EXPECT_LE(one.values[i], network.RoomOf(one, i) + 4 * 4178.0) << event;
+            }
+        }
+    }
 }
 
 const Slowdown g_slowdowns[] = {
@@ -98,67 +190,78 @@ const Slowdown g_slowdowns[] = {
      "spines: 4",
      "oversubscription: 4",
      "[{kind: plane-failure, target: plane 2, at: 0s}]",
-     4.0 / 3},
+     4.0 / 3,
+     3.0 / 4},
     // Top switch 3 has a quarter of the traffic, on one lane of two.
     {"Lane",
      "spines: 4",
      "oversubscription: 4, lanes: 2",
      "[{kind: link-failure, target: 'b1/spine3--b2/spine3#2', at: 0s}]",
-     2},
+     2,
+     7.0 / 8},
     // Half of the lanes of every plane, and all of them at half the rate.
     {"HalfOfASpan",
      "spines: 4",
      "oversubscription: 4, lanes: 2",
      "[{kind: link-failure, target: b1--b2, lanes: 4, at: 0s}]",
-     2},
+     2,
+     1.0 / 2},
     {"SlowSpan",
      "spines: 4",
      "oversubscription: 4",
      "[{kind: degradation, target: b2--b1, at: 0s, factor: 0.5}]",
-     2},
+     2,
+     1.0 / 2},
     // It has a quarter, at half the rate.
     {"SlowLink",
      "spines: 4",
      "oversubscription: 4",
      "[{kind: degradation, target: b1/spine3--b2/spine3, at: 0s, factor: 0.5}]",
-     2},
+     2,
+     7.0 / 8},
     // Others have a half of every link, or a quarter beside what is left of three quarters.
     {"Shared",
      "spines: 4",
      "oversubscription: 4",
      "[{kind: foreign-traffic, target: b1--b2, at: 0s, load: 0.5}]",
-     2},
+     2,
+     1.0 / 2},
     {"SharedAndSlow",
      "spines: 4",
      "oversubscription: 4",
      "[{kind: foreign-traffic, target: b1--b2, at: 0s, load: 0.25},"
      " {kind: degradation, target: b1--b2, at: 0s, factor: 0.75}]",
-     2},
+     2,
+     1.0 / 2},
     // One of four top switches is lost, and half of the others'. Who sent over it sends no more.
     {"SharedAndBroken",
      "spines: 4",
      "oversubscription: 4",
      "[{kind: foreign-traffic, target: b1--b2, at: 0s, load: 0.5},"
      " {kind: link-failure, target: b1/spine3--b2/spine3, at: 0s}]",
-     8.0 / 3},
+     8.0 / 3,
+     3.0 / 8},
     {"SharedAndBrokenLane",
      "spines: 4",
      "oversubscription: 4, lanes: 2",
      "[{kind: foreign-traffic, target: b1--b2, at: 0s, load: 0.5},"
      " {kind: link-failure, target: b1--b2, lanes: 4, at: 0s}]",
-     4},
+     4,
+     1.0 / 4},
     // Half of the traffic is in the first plane, with one of its two top switches.
     {"OneOfTwoPlanes",
      "spines: 2, planes: 2",
      "oversubscription: 4",
      "[{kind: plane-failure, target: plane 0, at: 0s}]",
-     2},
+     2,
+     3.0 / 4},
     // The uplinks of leaves are the cut; nothing of them fails, but what crosses avoids spine 1.
     {"NoWayOn",
      "spines: 4, oversubscription: 4",
      "oversubscription: 1.5",
      "[{kind: link-failure, target: b1/spine1--b2/spine1, at: 0s}]",
-     4.0 / 3},
+     4.0 / 3,
+     3.0 / 4},
 };
 
 INSTANTIATE_TEST_SUITE_P(Events,

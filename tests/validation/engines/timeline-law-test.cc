@@ -164,8 +164,9 @@ ExpectWithinCapacity(const NetworkSeries& network, bool packets, Duration packet
             if (one.kind == SeriesKind::Load && !in && !(packets && scaleUp))
             {
                 const Duration step = network.at[i + 1] - network.at[i];
-                const double most = one.capacity.Value() / 8.0 *
-                                    (step + (packets ? packet : Duration::Picoseconds(2))).S();
+                const double most =
+                    network.RoomOf(one, i) +
+                    one.capacity.Value() / 8.0 * (packets ? packet : Duration::Picoseconds(2)).S();
                 // Flows end at whole picoseconds, and their bytes at whole ones.
                 ASSERT_LE(one.values[i], most * (1 + 1e-9) + (packets ? 0 : 4))
                     << one.name << " in " << ToString(step) << " at " << ToString(network.at[i]);

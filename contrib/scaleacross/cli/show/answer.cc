@@ -279,11 +279,19 @@ StagesJson(const Scenario& scenario)
         return nullptr;
     }
     Json buildings = Json::object();
+    Json memory = Json::object();
     for (const StagesOfBuilding& held : places->buildings)
     {
         buildings[held.building] = held.stages;
+        Json& own = memory[held.building] = Json::array();
+        for (const MemoryUse& use : held.memory)
+        {
+            own.push_back(ToJson(use));
+        }
     }
-    return {{"layers", places->layers}, {"of_buildings", buildings}};
+    return {{"layers", places->layers},
+            {"of_buildings", buildings},
+            {"memory_of_buildings", memory}};
 }
 
 std::string

@@ -42,7 +42,8 @@ std::string
 TimesText(const RankedRun& run, const RankedRun& best)
 {
     Duration rest = run.report.iterationTime - best.report.iterationTime;
-    if (rest.Ps() == 0)
+    const Duration time = best.report.iterationTime;
+    if (IsRounding(rest, time))
     {
         return "as long";
     }
@@ -56,7 +57,7 @@ TimesText(const RankedRun& run, const RankedRun& best)
         rest -= part.change;
         comma = ", ";
     }
-    return text + (rest.Ps() == 0 ? "" : comma + ("the rest " + ChangeText(rest)));
+    return text + (IsRounding(rest, time) ? "" : comma + ("the rest " + ChangeText(rest)));
 }
 
 } // namespace

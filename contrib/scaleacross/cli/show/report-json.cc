@@ -105,6 +105,12 @@ ToJson(const ResourceReport& resource)
 }
 
 Json
+ToJson(const MemoryUse& use)
+{
+    return FiguresOf(use);
+}
+
+Json
 ToJson(const RunReport& report)
 {
     Json classes = Json::object();
@@ -115,7 +121,7 @@ ToJson(const RunReport& report)
     Json memory = Json::array();
     for (const auto& use : report.memory)
     {
-        memory.push_back(FiguresOf(use));
+        memory.push_back(ToJson(use));
     }
     Json resources = Json::array();
     for (const ResourceReport& resource : report.resources)

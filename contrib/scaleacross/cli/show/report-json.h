@@ -25,6 +25,9 @@ Json FieldJson(const std::string& text);
 /// of the time that a model of somebody else's has not said.
 Json ToJson(const RunReport& report);
 
+/// Bytes by category, and `usable`.
+Json ToJson(const MemoryUse& use);
+
 /// The inverse of ToJson(report), to the picosecond, where nothing is null but the seed. Throws
 /// nlohmann::json::exception.
 RunReport ReportFromJson(const Json& json);

@@ -27,6 +27,12 @@ struct NamedLink
     std::string name;
     BitRate capacity; //!< as it was built
     double left{1};   //!< share of it that constant events leave
+
+    /// What is left of it.
+    BitRate Left() const
+    {
+        return capacity * left;
+    }
 };
 
 /// Flows that are alike.

@@ -167,19 +167,19 @@ NamedLinks::Sum(const CarriedBytes& carried) const
 }
 
 LinkResources::LinkResources(const ClusterSpec& cluster,
+                             const std::vector<EventSpec>& events,
                              const FabricGraph& fabric,
                              const TaskGraph& graph)
     : m_cluster(cluster),
       m_fabric(fabric),
       m_graph(graph),
-      m_paths(cluster)
+      m_paths(cluster),
+      m_left(cluster, events, fabric)
 {
 }
 
 std::vector<ResourceReport>
-LinkResources::Report(const CarriedBytes& carried,
-                      uint32_t iterations,
-                      Duration iterationTime) const
+LinkResources::Report(const CarriedBytes& carried, const MeasuredTime& time) const
 {
     std::map<BundleKey, Bundle> bundles;
     const auto add = [&](const BundleKey& key, uint64_t bytes, BitRate rate) {
@@ -192,7 +192,9 @@ LinkResources::Report(const CarriedBytes& carried,
         const FabricLink& link = m_fabric.links[i / 2];
         for (const BundleKey& key : KeysOf(m_fabric, link, i % 2 == 1, m_cluster, m_paths, m_graph))
         {
-            add(key, carried.links[i], link.rate);
+            add(key,
+                carried.links[i],
+                link.rate * m_left.Mean(static_cast<uint32_t>(i / 2), time.begin, time.end));
         }
     }
     for (size_t i = 0; i < carried.scaleUp.size(); i++)
@@ -211,13 +213,16 @@ LinkResources::Report(const CarriedBytes& carried,
         }
         ResourceReport added;
         added.name = NameOf(key, m_cluster, m_paths, m_graph);
-        added.bytes = Bytes(bundle.bytes / iterations);
+        added.bytes = Bytes(bundle.bytes / time.iterations);
         added.capacity = bundle.capacity;
         added.shared = IsShared(key);
         // What arrives from a server's own GPUs nobody holds back.
         added.limited = std::get<Place>(key) != Place::ScaleUp || !std::get<bool>(key);
-        added.busy = static_cast<double>(added.bytes.Count()) * 8.0 / added.capacity.Value() /
-                     iterationTime.S();
+        // Look-ahead may count bytes just after what carried them has gone down.
+        added.busy = added.capacity.Value() > 0
+                         ? static_cast<double>(added.bytes.Count()) * 8.0 / added.capacity.Value() /
+                               time.iterationTime.S()
+                         : 1.0;
         const auto alike =
             std::find_if(resources.begin(), resources.end(), [&](const ResourceReport& other) {
                 return other.name == added.name;
@@ -244,7 +249,7 @@ LinkResources::ByName() const
         const auto [at, added] = numbers.emplace(name, static_cast<uint32_t>(named.loads.size()));
         if (added)
         {
-            named.loads.push_back({name, SeriesKind::Load, BitRate(), IsShared(key), {}});
+            named.loads.push_back({name, SeriesKind::Load, BitRate(), IsShared(key), {}, {}});
         }
         Series& load = named.loads[at->second];
         load.capacity = load.capacity + rate;
@@ -270,6 +275,56 @@ LinkResources::ByName() const
         }
     }
     return named;
+}
+
+void
+LinkResources::FillLeft(NetworkSeries& series) const
+{
+    if (m_left.AreWhole())
+    {
+        return;
+    }
+    std::map<std::string, Series*> loads;
+    for (Series& one : series.series)
+    {
+        if (one.kind == SeriesKind::Load)
+        {
+            loads[one.name] = &one;
+        }
+    }
+    for (uint32_t l = 0; l < m_fabric.links.size(); l++)
+    {
+        if (!m_left.Changes(l))
+        {
+            continue;
+        }
+        const FabricLink& link = m_fabric.links[l];
+        for (const bool back : {false, true})
+        {
+            for (const BundleKey& key : KeysOf(m_fabric, link, back, m_cluster, m_paths, m_graph))
+            {
+                const auto load = loads.find(NameOf(key, m_cluster, m_paths, m_graph));
+                if (load == loads.end())
+                {
+                    continue; // idle
+                }
+                Series& one = *load->second;
+                one.left.resize(series.Steps(), 1.0);
+                for (uint32_t step = 0; step < series.Steps(); step++)
+                {
+                    const double mean = m_left.Mean(l, series.at[step], series.at[step + 1]);
+                    one.left[step] -= (1 - mean) * (link.rate / one.capacity);
+                }
+            }
+        }
+    }
+    for (Series& one : series.series)
+    {
+        for (double& left : one.left)
+        {
+            left = std::max(0.0, left); // but for rounding it is
+        }
+    }
 }
 
 } // namespace scaleacross

@@ -7,8 +7,10 @@
 #include "core/engine/run-report.h"
 #include "core/program/program.h"
 #include "core/spec/cluster-spec.h"
+#include "core/spec/event-spec.h"
 #include "core/topology/cluster-paths.h"
 #include "core/topology/fabric-graph.h"
+#include "core/topology/parts-left.h"
 
 #include <cstdint>
 #include <vector>
@@ -38,13 +40,22 @@ struct NamedLinks
     std::vector<double> Sum(const CarriedBytes& carried) const;
 };
 
+/// The measured iterations.
+struct MeasuredTime
+{
+    uint32_t iterations{1};
+    Duration iterationTime;
+    Duration begin; //!< on the clock of the run, as events have it
+    Duration end;
+};
+
 /**
  * The links of a cluster by the names of the analytical engine: "stage 3 NIC out", "stage 3
  * scale-up in", "east leaf up", "east zone down", "east to west".
  *
  * The busiest rank stands for its class, the fullest leaf or zone for those of its building; the
  * ports of a NIC, the uplinks of a leaf or zone and the lanes of a span are added up, and their
- * capacity is that of the links as they were built.
+ * capacity is what events leave of the links in the mean over the measured iterations.
  *
  * Worked case: a NIC of 400 Gb/s sends 100 GB in five iterations of 2 s: 20 GB in each, which keep
  * it busy for 0.4 s, a share of 0.2.
@@ -52,21 +63,26 @@ struct NamedLinks
 class LinkResources
 {
   public:
-    /// All have to outlive it.
-    LinkResources(const ClusterSpec& cluster, const FabricGraph& fabric, const TaskGraph& graph);
+    /// All have to outlive it but the events. Throws ConfigError where TargetOf() does.
+    LinkResources(const ClusterSpec& cluster,
+                  const std::vector<EventSpec>& events,
+                  const FabricGraph& fabric,
+                  const TaskGraph& graph);
 
-    /// What `carried` in so many iterations of that time comes to in each.
-    std::vector<ResourceReport> Report(const CarriedBytes& carried,
-                                       uint32_t iterations,
-                                       Duration iterationTime) const;
+    /// What `carried` in the measured iterations comes to in each.
+    std::vector<ResourceReport> Report(const CarriedBytes& carried, const MeasuredTime& time) const;
 
     NamedLinks ByName() const;
+
+    /// Fills in what events leave of loads, which are those of ByName(), in each step.
+    void FillLeft(NetworkSeries& series) const;
 
   private:
     const ClusterSpec& m_cluster;
     const FabricGraph& m_fabric;
     const TaskGraph& m_graph;
     ClusterPaths m_paths;
+    RatesLeft m_left;
 };
 
 } // namespace scaleacross

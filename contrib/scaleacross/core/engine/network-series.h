@@ -28,6 +28,8 @@ struct Series
     BitRate capacity;   //!< Load: of all links of that name together, as they were built
     bool shared{false}; //!< Load: by ranks; else they are ports of one
     std::vector<double> values;
+    /// Load: the part of the capacity that events leave in each step; empty: all of it.
+    std::vector<double> left;
 
     /// Whether it is nothing all the time.
     bool IsIdle() const;
@@ -49,10 +51,23 @@ struct NetworkSeries
         return at.empty() ? 0 : static_cast<uint32_t>(at.size() - 1);
     }
 
-    /// Share of its capacity that a load is in a step. Domain: a load.
+    /// Bytes that a load may be in a step. Domain: a load.
+    double RoomOf(const Series& load, uint32_t step) const
+    {
+        const double left = load.left.empty() ? 1.0 : load.left[step];
+        return load.capacity.Value() * left / 8.0 * (at[step + 1] - at[step]).S();
+    }
+
+    /// Share of its capacity, as far as events leave it, that a load is in a step. Where others
+    /// take a part of links in the mean, and less in a step, no more than 1. Domain: a load.
     double ShareOf(const Series& load, uint32_t step) const
     {
-        return load.values[step] * 8.0 / load.capacity.Value() / (at[step + 1] - at[step]).S();
+        const double bytes = load.values[step];
+        const double room = RoomOf(load, step);
+        return load.left.empty() ? bytes / room
+               : bytes < room    ? bytes / room
+               : bytes > 0       ? 1.0
+                                 : 0.0;
     }
 
     /// Leaves out those that are idle.

@@ -49,7 +49,7 @@ CutBound(const ResourceUse& use, const NetworkModel& network, const TaskGraph& g
         if (bytes > 0)
         {
             const NamedLink link = network.Cuts().Named(cut);
-            bound = std::max(bound, SecondsOf(bytes, link.capacity * link.left));
+            bound = std::max(bound, SecondsOf(bytes, link.Left()));
         }
     }
     return bound;
@@ -73,7 +73,7 @@ NameSeries(NetworkSeries& series, const NetworkModel& network, const TaskGraph& 
         {
             const NamedLink link = network.Cuts().Named(r - ports);
             one.name = link.name;
-            one.capacity = link.capacity;
+            one.capacity = link.Left();
         }
         else
         {
@@ -107,7 +107,7 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
         const Bytes rounded(static_cast<uint64_t>(std::llround(bytes)));
         const auto alike =
             std::find_if(resources.begin(), resources.end(), [&](const ResourceReport& other) {
-                return other.name == link.name && other.capacity == link.capacity;
+                return other.name == link.name && other.capacity == link.Left();
             });
         if (alike != resources.end())
         {
@@ -117,8 +117,7 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
         ResourceReport added;
         added.name = std::move(link.name);
         added.bytes = rounded;
-        added.capacity = link.capacity;
-        added.left = link.left;
+        added.capacity = link.Left();
         added.shared = shared;
         resources.push_back(std::move(added));
     };
@@ -160,11 +159,10 @@ FillBusy(RunReport& report)
         const double needed =
             SecondsOf(static_cast<double>(resource.bytes.Count()), resource.capacity);
         resource.busy = needed / time;
-        const double held = needed / resource.left;
-        if (resource.limited && held > time * (1 + kRounding) + kRoundingSeconds && held > most)
+        if (resource.limited && needed > time * (1 + kRounding) + kRoundingSeconds && needed > most)
         {
             worst = &resource;
-            most = held;
+            most = needed;
         }
     }
     if (worst == nullptr)
@@ -172,9 +170,8 @@ FillBusy(RunReport& report)
         return std::nullopt;
     }
     return worst->name + " carried " + ToString(worst->bytes) + " in an iteration of " +
-           ToString(report.iterationTime) + "; its capacity of " +
-           ToString(worst->capacity * worst->left) + " needs " + ToString(Duration::Seconds(most)) +
-           " for that";
+           ToString(report.iterationTime) + "; its capacity of " + ToString(worst->capacity) +
+           " needs " + ToString(Duration::Seconds(most)) + " for that";
 }
 
 } // namespace scaleacross

@@ -44,7 +44,9 @@ ResourceReport::Figures()
     using R = ResourceReport;
     static const FigureTable<R> figures = {
         MakeFigure("bytes", &R::bytes, "payload and headers of one iteration"),
-        MakeFigure("capacity_bps", &R::capacity, "what it carries as it was built"),
+        MakeFigure("capacity_bps",
+                   &R::capacity,
+                   "what events leave of it, in the mean over the run"),
         MakeFigure("shared", &R::shared, "by ranks; else a port of one"),
         MakeFigure("busy", &R::busy, "bytes over capacity, over the iteration time: at most 1"),
     };

@@ -57,8 +57,8 @@ struct ResourceReport
     /// Payload and headers, ACKs apart: of a port, those of the stage's busiest rank; of uplinks,
     /// those of the fullest leaf or zone.
     Bytes bytes;
-    BitRate capacity;   //!< as it was built
-    double left{1};     //!< share of it that events of the whole run leave, to which it is held
+    /// What events leave of it to the job, in the mean over the measured iterations.
+    BitRate capacity;
     bool shared{false}; //!< by ranks; else it is a port of one
     bool limited{true}; //!< something holds it to its capacity; else that is one to compare with
     double busy{0};     //!< bytes over capacity, over the iteration time: at most 1

@@ -56,12 +56,20 @@ MainChanges(const RunReport& from, const RunReport& to)
     const Duration largest = Magnitude(changes.front().change);
     changes.erase(std::remove_if(changes.begin(),
                                  changes.end(),
-                                 [largest](const TimeChange& part) {
-                                     return part.change.Ps() == 0 ||
+                                 [largest, &from](const TimeChange& part) {
+                                     return IsRounding(part.change, from.iterationTime) ||
                                             Magnitude(part.change) * 10 < largest;
                                  }),
                   changes.end());
     return changes;
+}
+
+bool
+IsRounding(Duration difference, Duration iterationTime)
+{
+    constexpr int64_t kParts = 1'000'000'000;
+    return Magnitude(difference) <=
+           std::max(Duration::Nanoseconds(1), Magnitude(iterationTime) / kParts);
 }
 
 Duration

@@ -45,7 +45,14 @@ struct TimeChange
  */
 std::vector<TimeChange> TimeChanges(const RunReport& from, const RunReport& to);
 
-/// Those of TimeChanges() that are at least a tenth of the largest, largest first.
+/**
+ * Whether a difference of two iteration times, or of parts of them, is what rounding makes. Engines
+ * count whole picoseconds, and a time is a sum of some thousands of them: 1 ns, of times beyond a
+ * second a billionth.
+ */
+bool IsRounding(Duration difference, Duration iterationTime);
+
+/// Those of TimeChanges() that are at least a tenth of the largest and no rounding, largest first.
 std::vector<TimeChange> MainChanges(const RunReport& from, const RunReport& to);
 
 /// Without its sign.

@@ -55,6 +55,13 @@ Join(const std::vector<std::string>& parts)
     return text;
 }
 
+/// "50.0 % longer" of a time `b` beside `a`.
+std::string
+Longer(Duration a, Duration b)
+{
+    return IsRounding(b - a, a) ? "as long" : Percent(RelativeExcess(a, b)) + " longer";
+}
+
 /// "compute 12 ms less" for every part that matters in the step from `a` to `b`.
 std::string
 WhereItArises(const RunReport& a, const RunReport& b)
@@ -346,7 +353,6 @@ OtherCrossingLine(const ExplanationInput& input)
     const Crossing theirs = input.otherCrossing->plan.parallel.crossing;
     const RunReport& a = input.winner.report;
     const RunReport& b = input.otherCrossing->report;
-    const double excess = RelativeExcess(a.iterationTime, b.iterationTime);
     std::string text =
         "Placement: the best " + NameOf(theirs) + " plan (" + input.otherCrossing->label + ") ";
     if (!input.goals.objective->followsTime)
@@ -354,8 +360,10 @@ OtherCrossingLine(const ExplanationInput& input)
         return text + "has " + ValueOf(input, b) + " instead of " + ValueOf(input, a) +
                ", and takes " + ToString(b.iterationTime) + ".";
     }
-    text += "takes " + ToString(b.iterationTime) + ", " + Percent(excess) + " longer than " +
-            NameOf(mine) + Sureness(input, input.winner, *input.otherCrossing) + ".";
+    const bool isAsLong = IsRounding(b.iterationTime - a.iterationTime, a.iterationTime);
+    text += "takes " + ToString(b.iterationTime) + ", " + Longer(a.iterationTime, b.iterationTime) +
+            (isAsLong ? " as " : " than ") + NameOf(mine) +
+            Sureness(input, input.winner, *input.otherCrossing) + ".";
     if (input.probabilityBest && !AreToldApart(Timed(input.winner), Timed(*input.otherCrossing)))
     {
         text += " Placement does not decide here.";
@@ -383,10 +391,10 @@ CloseLine(const ExplanationInput& input)
         return same + "Next best: " + input.runnerUp->label + ", " +
                ValueOf(input, input.runnerUp->report) + ".";
     }
-    const double excess =
-        RelativeExcess(input.winner.report.iterationTime, input.runnerUp->report.iterationTime);
-    std::string text = same + "Next best: " + input.runnerUp->label + ", " + Percent(excess) +
-                       " longer" + Sureness(input, input.winner, *input.runnerUp) + ".";
+    std::string text =
+        same + "Next best: " + input.runnerUp->label + ", " +
+        Longer(input.winner.report.iterationTime, input.runnerUp->report.iterationTime) +
+        Sureness(input, input.winner, *input.runnerUp) + ".";
     if (!input.probabilityBest)
     {
         return text;
@@ -435,9 +443,9 @@ BaselineLine(const ExplanationInput& input, const BaselineResult& baseline)
     const double gain = RelativeExcess(winner.report.iterationTime, time);
     std::string text =
         name + baseline.contender->label + " takes " + ToString(time) + ": the best ";
-    text += gain < 0
-                ? "takes " + Percent(RelativeExcess(time, winner.report.iterationTime)) + " longer"
-                : "is " + Percent(gain) + " faster";
+    text += IsRounding(time - winner.report.iterationTime, time) ? "takes as long"
+            : gain < 0 ? "takes " + Longer(time, winner.report.iterationTime)
+                       : "is " + Percent(gain) + " faster";
     text += gain < 0 ? Sureness(input, *baseline.contender, winner)
                      : Sureness(input, winner, *baseline.contender);
     if (gain < 0 && input.goals.objective->followsTime)

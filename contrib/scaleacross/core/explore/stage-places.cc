@@ -5,9 +5,11 @@
 #include "core/pipeline/pipeline-shape.h"
 #include "core/topology/rank-layout.h"
 #include "core/work/cost/schedule-times.h"
+#include "core/work/graph/task-graph-builder.h"
 #include "core/work/partition/balance.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 namespace scaleacross
@@ -32,7 +34,7 @@ FindStagePlaces(const Scenario& scenario)
 {
     const auto laidOut = LayOut(scenario.Job().plan, scenario.cluster);
     const auto* layout = std::get_if<RankLayout>(&laidOut);
-    if (layout == nullptr)
+    if (layout == nullptr || CheckJob(scenario, *layout))
     {
         return std::nullopt;
     }
@@ -46,7 +48,7 @@ FindStagePlaces(const Scenario& scenario)
     }
     for (uint32_t b = 0; b < layout->Buildings(); b++)
     {
-        StagesOfBuilding held{scenario.cluster.buildings[b].name, {}};
+        StagesOfBuilding held{scenario.cluster.buildings[b].name, {}, {}};
         for (uint32_t stage = 0; stage < shape.ranks; stage++)
         {
             if (layout->StageRanksIn(b, stage) > 0)
@@ -54,7 +56,8 @@ FindStagePlaces(const Scenario& scenario)
                 held.stages.push_back(stage);
             }
         }
-        places.buildings.push_back(held);
+        held.memory = MemoryIn(scenario, *layout, b);
+        places.buildings.push_back(std::move(held));
     }
     return places;
 }

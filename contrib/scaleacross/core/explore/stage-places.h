@@ -4,6 +4,7 @@
 #define SCALEACROSS_STAGE_PLACES_H
 
 #include "core/spec/scenario.h"
+#include "core/work/memory/memory.h"
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,8 @@ namespace scaleacross
 struct StagesOfBuilding
 {
     std::string building;
-    std::vector<uint32_t> stages; //!< rising
+    std::vector<uint32_t> stages;  //!< rising
+    std::vector<MemoryUse> memory; //!< of a GPU there, by these stages
 };
 
 /// Where a plan's stages are, and how much of the model each is.
@@ -30,7 +32,7 @@ struct StagePlaces
     std::vector<std::string> BuildingsOf(uint32_t stage) const;
 };
 
-/// None of a plan that cannot be laid out.
+/// None of a plan that cannot be laid out, nor of one that CheckJob() refuses.
 std::optional<StagePlaces> FindStagePlaces(const Scenario& scenario);
 
 } // namespace scaleacross

@@ -7,6 +7,7 @@
 #include "core/io/data-files.h"
 #include "core/io/fabric-reader.h"
 #include "core/io/gpu-reader.h"
+#include "core/io/known-names.h"
 #include "core/io/machine-reader.h"
 #include "core/io/map-reader.h"
 #include "core/io/model-config.h"
@@ -14,7 +15,9 @@
 #include "core/io/stack-reader.h"
 #include "core/io/text-file.h"
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <type_traits>
@@ -34,6 +37,7 @@ struct Kind;
 struct YamlKind
 {
     static constexpr const char* kOrFile = ", or a path to a YAML file";
+    static constexpr const char* kNoFile = "";
 };
 
 template <>
@@ -42,6 +46,8 @@ struct Kind<ModelSpec>
     static constexpr const char* kFolder = "models";
     static constexpr const char* kKey = "model";
     static constexpr const char* kOrFile = ", or a path to a config.json or a YAML file";
+    static constexpr const char* kNoFile =
+        "of a repository's model name the path of its config.json";
     static constexpr auto Read = ReadModel;
 };
 
@@ -84,6 +90,9 @@ struct Kind<MachineSpec> : YamlKind
     static constexpr const char* kKey = "machine";
     static constexpr auto Read = ReadMachine;
 };
+
+/// The key of what others call a preset.
+constexpr const char* kKnownAs = "known_as";
 
 /// The name that a value itself has; null if it has none.
 template <class T>
@@ -151,8 +160,8 @@ FindFile(const std::string& name)
 }
 
 template <class T>
-[[noreturn]] void
-FailUnknown(const std::string& where, const std::string& name, const std::string& orFile)
+std::vector<std::string>
+NamesOf()
 {
     std::vector<std::string> names;
     for (const DataFile& file : DataFiles())
@@ -162,11 +171,66 @@ FailUnknown(const std::string& where, const std::string& name, const std::string
             names.emplace_back(file.name);
         }
     }
-    const std::string nearest = Nearest(name, names);
+    return names;
+}
+
+/// The preset that others call so; "" if there is none.
+template <class T>
+std::string
+PresetKnownAs(const std::string& name)
+{
+    for (const DataFile& file : DataFiles())
+    {
+        if (std::strcmp(file.kind, Kind<T>::kFolder) != 0)
+        {
+            continue;
+        }
+        // Not read as a value, which might be what fails.
+        YamlNode root = ParseYaml(file.text, file.name);
+        std::vector<std::string> known = ListParts(TakeText(root, kKnownAs));
+        known.emplace_back(file.name);
+        if (std::any_of(known.begin(), known.end(), [&name](const std::string& one) {
+                return IsNameOf(name, one);
+            }))
+        {
+            return file.name;
+        }
+    }
+    return "";
+}
+
+template <class T>
+[[noreturn]] void
+FailUnknown(const std::string& where, const std::string& name, const std::string& orFile)
+{
+    const std::vector<std::string> names = NamesOf<T>();
+    const std::string known = PresetKnownAs<T>(name);
+    const std::string meant = known.empty() ? Nearest(name, names) : known;
     throw ConfigError(where,
                       "there is no preset " + Quoted(name),
                       AnyOf(names) + orFile,
-                      nearest.empty() ? "" : "did you mean " + nearest + "?");
+                      meant.empty() ? "" : "did you mean " + meant + "?");
+}
+
+/// Of a path to nothing, which may be a name as well.
+template <class T>
+[[noreturn]] void
+FailMissing(const std::string& where, const std::string& name, const std::string& path)
+{
+    const std::string known = PresetKnownAs<T>(name);
+    throw ConfigError(where + ": " + path,
+                      "there is no such file",
+                      AnyOf(NamesOf<T>()) + Kind<T>::kOrFile,
+                      !known.empty() ? "did you mean the preset " + known + "?"
+                      : std::filesystem::path(name).extension().empty() ? Kind<T>::kNoFile
+                                                                        : "");
+}
+
+bool
+IsMissing(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::status(path, ignored).type() == std::filesystem::file_type::not_found;
 }
 
 template <class T>
@@ -260,6 +324,7 @@ ParsePreset(const std::string& text, const std::string& file, const FileChain& f
     preset.source = TakeText(root, "source");
     preset.date = TakeText(root, "date");
     preset.help = TakeText(root, "help");
+    TakeText(root, kKnownAs);
     preset.name = TakeText(root, "name");
     preset.value = Kind<T>::Read(root, "", from.Into(file));
     if (std::string* own = OwnName(preset.value, 0); own != nullptr && !preset.name.empty())
@@ -311,6 +376,10 @@ ReadNamed(const YamlNode& node, const std::string& path, const FileChain& from)
     if (file == nullptr && !IsPath(name))
     {
         FailUnknown<T>(where, name, Kind<T>::kOrFile);
+    }
+    if (file == nullptr && IsMissing(from.Resolve(name)))
+    {
+        FailMissing<T>(where, name, from.Resolve(name));
     }
     try
     {

@@ -26,6 +26,8 @@
  *     date:   when the source was published, year and month
  *     help:   one line for lists; of a stack, fabric or machine, which a name and figures do not
  *             tell
+ *     known_as: what others call it, such as repositories of models, separated by commas; whoever
+ *             gives one of these in the place of the name is told the name (IsNameOf())
  *
  * A user's own file is named by its path in the place of the name, and read the same way.
  */
@@ -48,7 +50,8 @@ struct Preset
 template <class T>
 const std::vector<Preset<T>>& Presets();
 
-/// Throws ConfigError that lists the known names and suggests the nearest.
+/// Throws ConfigError that lists the known names and suggests the one that is meant, or the
+/// nearest.
 template <class T>
 const T& PresetNamed(const std::string& name);
 

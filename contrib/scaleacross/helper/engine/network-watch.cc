@@ -25,11 +25,11 @@ SeriesOf(const NamedLinks& links, const ClusterSpec& cluster)
     std::vector<Series> series = links.loads;
     for (uint32_t site = 0; site < cluster.Sites(); site++)
     {
-        series.push_back({cluster.SiteName(site) + " queues", SeriesKind::Level, {}, true, {}});
+        series.push_back({cluster.SiteName(site) + " queues", SeriesKind::Level, {}, true, {}, {}});
     }
     for (const char* name : {"retransmissions", "pauses", "drops"})
     {
-        series.push_back({name, SeriesKind::Count, {}, true, {}});
+        series.push_back({name, SeriesKind::Count, {}, true, {}, {}});
     }
     return series;
 }

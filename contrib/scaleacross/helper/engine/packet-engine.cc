@@ -64,7 +64,7 @@ class Simulation
           m_clock(ns3::Create<ns3::JobClock>(verified ? ns3::JobClock::Skips::May
                                                       : ns3::JobClock::Skips::Never)),
           m_cluster(scenario, m_clock),
-          m_resources(m_cluster, scenario.cluster, run.graph),
+          m_resources(m_cluster, scenario, run.graph),
           m_measured(run.graph, options, std::vector<uint32_t>(run.graph.ranks, 1))
     {
         m_cluster.AssignStreams(0);
@@ -111,6 +111,7 @@ class Simulation
         if (m_watch && m_measured.AreDone())
         {
             m_series = m_watch->End();
+            m_resources.FillLeft(m_series);
         }
         ns3::CheckConservation(m_cluster.GetFabric());
         // Pauses that lock each other show as a queue pair that gives up, or as events that run
@@ -184,20 +185,18 @@ class Simulation
 
     void Mark(Rank rank, uint32_t iteration)
     {
-        switch (m_measured.Begins(rank,
-                                  iteration,
-                                  Duration::Picoseconds(m_clock->Now()),
-                                  m_applications[rank]->GetTimes()))
+        const Duration now = Duration::Picoseconds(m_clock->Now());
+        switch (m_measured.Begins(rank, iteration, now, m_applications[rank]->GetTimes()))
         {
         case MeasuredRanks::Mark::Begin:
-            m_resources.Begin();
+            m_resources.Begin(now);
             if (m_watch)
             {
                 m_watch->Begin();
             }
             break;
         case MeasuredRanks::Mark::End:
-            m_resources.End();
+            m_resources.End(now);
             break;
         case MeasuredRanks::Mark::Nothing:
             break;

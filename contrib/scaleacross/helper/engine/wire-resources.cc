@@ -8,6 +8,7 @@
 #include "ns3/fabric-wire.h"
 #include "ns3/nvlink-domain.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ns3
@@ -16,12 +17,16 @@ namespace ns3
 using namespace scaleacross;
 
 WireResources::WireResources(const ClusterHelper& helper,
-                             const ClusterSpec& cluster,
+                             const Scenario& scenario,
                              const TaskGraph& graph)
     : m_helper(helper),
       m_ranks(graph.ranks),
-      m_gpusPerNode(cluster.buildings.front().gpusPerNode),
-      m_resources(cluster, helper.GetGraph(), graph)
+      m_gpusPerNode(scenario.cluster.buildings.front().gpusPerNode),
+      m_resources(scenario.cluster, scenario.events, helper.GetGraph(), graph),
+      m_others(
+          std::any_of(scenario.events.begin(), scenario.events.end(), [](const EventSpec& event) {
+              return event.kind->change == EventChange::Shares;
+          }))
 {
 }
 
@@ -55,21 +60,30 @@ WireResources::SetLeftOut(std::function<uint64_t(std::size_t wire, std::size_t e
 }
 
 void
-WireResources::Begin()
+WireResources::Begin(Duration now)
 {
     m_begin = Count();
+    m_from = now;
 }
 
 void
-WireResources::End()
+WireResources::End(Duration now)
 {
     m_end = Count();
+    m_until = now;
 }
 
 std::vector<ResourceReport>
 WireResources::Report(uint32_t iterations, Duration iterationTime) const
 {
-    return m_resources.Report(m_end - m_begin, iterations, iterationTime);
+    std::vector<ResourceReport> resources =
+        m_resources.Report(m_end - m_begin, {iterations, iterationTime, m_from, m_until});
+    for (ResourceReport& resource : resources)
+    {
+        // Others, who come first, may send less in a short time than in the mean.
+        resource.busy = m_others ? std::min(resource.busy, 1.0) : resource.busy;
+    }
+    return resources;
 }
 
 } // namespace ns3

@@ -32,9 +32,9 @@ class ClusterHelper;
 class WireResources
 {
   public:
-    /// All have to outlive it.
+    /// All have to outlive it but the scenario's events.
     WireResources(const ClusterHelper& helper,
-                  const scaleacross::ClusterSpec& cluster,
+                  const scaleacross::Scenario& scenario,
                   const scaleacross::TaskGraph& graph);
 
     /// What was carried but not simulated: bytes that left an end of a wire so far. Without it,
@@ -49,10 +49,16 @@ class WireResources
         return m_resources.ByName();
     }
 
+    /// Fills in what events leave of the loads of ByName().
+    void FillLeft(scaleacross::NetworkSeries& series) const
+    {
+        m_resources.FillLeft(series);
+    }
+
     /// The measured iterations begin.
-    void Begin();
+    void Begin(scaleacross::Duration now);
     /// They are over.
-    void End();
+    void End(scaleacross::Duration now);
 
     std::vector<scaleacross::ResourceReport> Report(uint32_t iterations,
                                                     scaleacross::Duration iterationTime) const;
@@ -62,9 +68,12 @@ class WireResources
     scaleacross::Rank m_ranks;
     uint32_t m_gpusPerNode;
     scaleacross::LinkResources m_resources;
+    bool m_others; //!< events have others send, too
     std::function<uint64_t(std::size_t wire, std::size_t end)> m_leftOut;
     scaleacross::CarriedBytes m_begin;
     scaleacross::CarriedBytes m_end;
+    scaleacross::Duration m_from;
+    scaleacross::Duration m_until;
 };
 
 } // namespace ns3

@@ -56,7 +56,7 @@ class FlowSimulation
               m_clock,
               [this](const RankMessage& message) { SeatOf(message.to).replay.Delivered(message); },
               [this](Rank rank) -> RankReplay& { return SeatOf(rank).replay; }),
-          m_resources(scenario.cluster, paths.Graph(), run.graph),
+          m_resources(scenario.cluster, scenario.events, paths.Graph(), run.graph),
           m_measured(run.graph, options, CountsOf(symmetry)),
           m_seatNumbers(run.graph.ranks)
     {
@@ -113,12 +113,15 @@ class FlowSimulation
     RunReport Report() const
     {
         RunReport report;
+        NetworkSeries series = m_sampler ? m_sampler->Result() : NetworkSeries();
+        m_resources.FillLeft(series);
         m_measured.Fill(
             report,
             [this](Rank rank) -> const RankRecord& { return *SeatOf(rank).replay.Recorded(); },
-            m_sampler ? m_sampler->Result() : NetworkSeries());
-        report.resources =
-            m_resources.Report(m_end - m_begin, m_options.iterations, report.iterationTime);
+            series);
+        report.resources = m_resources.Report(
+            m_end - m_begin,
+            {m_options.iterations, report.iterationTime, Duration(), m_clock.Now()});
         return report;
     }
 

@@ -6,13 +6,13 @@
 #include "core/work/collectives/parameter-units.h"
 #include "core/work/cost/kept-activations.h"
 #include "core/work/graph/task-graph-builder.h"
-#include "core/work/memory/usable-memory.h"
 #include "core/work/memory/working-set.h"
 #include "core/work/partition/balance.h"
 #include "core/work/partition/layer-split.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -244,26 +244,101 @@ MemoryUse::Figures()
         MakeFigure("buffers",
                    &M::buffers,
                    "of messages and of what runs, and stand-ins for gradients"),
-        MakeFigure("usable", &M::usable, "HBM that the stage may fill"),
+        MakeFigure("usable", &M::usable, "HBM that it may fill, where the least is left"),
     };
     return figures;
 }
 
+namespace
+{
+
+/// The stages of a plan by how many microbatches its replicas have; usable memory apart.
+class StageMemory
+{
+  public:
+    StageMemory(const Scenario& scenario, const RankLayout& layout)
+        : m_scenario(scenario),
+          m_layout(layout),
+          m_split(LayersOf(scenario, layout)),
+          m_microbatches(std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout)))
+    {
+    }
+
+    MemoryUse Of(uint32_t building, uint32_t stage)
+    {
+        MemoryUse use = With(m_microbatches[building])[stage];
+        use.usable = m_scenario.cluster.buildings[building].gpu.UsableHbm();
+        return use;
+    }
+
+  private:
+    const std::vector<MemoryUse>& With(uint32_t microbatches)
+    {
+        std::vector<MemoryUse>& stages = m_known[microbatches];
+        if (stages.empty())
+        {
+            PipelineShape shape = PipelineShapeOf(m_scenario, m_layout);
+            shape.microbatches = microbatches;
+            const PipelineOrders orders = shape.schedule->Orders(shape);
+            const ShardSizes shards = ShardSizesOf(m_layout);
+            for (uint32_t stage = 0; stage < shape.ranks; stage++)
+            {
+                stages.push_back(
+                    MemoryOfStage(m_scenario, shards, m_split, shape, orders[stage], stage));
+            }
+        }
+        return stages;
+    }
+
+    const Scenario& m_scenario;
+    const RankLayout& m_layout;
+    const std::vector<StageLayers> m_split;
+    const std::vector<uint32_t> m_microbatches; //!< by building
+    std::map<uint32_t, std::vector<MemoryUse>> m_known;
+};
+
+/// Whether less is left of a than of b.
+bool
+IsTighter(const MemoryUse& a, const MemoryUse& b)
+{
+    return a.usable + b.Total() < b.usable + a.Total();
+}
+
+} // namespace
+
 std::vector<MemoryUse>
 MemoryOf(const Scenario& scenario, const RankLayout& layout)
 {
-    const JobSpec& job = scenario.Job();
-    const auto split = LayersOf(scenario, layout);
-    PipelineShape shape = PipelineShapeOf(scenario, layout);
-    const auto microbatches = std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout));
-    shape.microbatches = *std::max_element(microbatches.begin(), microbatches.end());
-    const PipelineOrders orders = shape.schedule->Orders(shape);
-    const ShardSizes shards = ShardSizesOf(layout);
+    StageMemory memory(scenario, layout);
     std::vector<MemoryUse> stages;
-    for (uint32_t stage = 0; stage < job.plan.pp; stage++)
+    for (uint32_t stage = 0; stage < layout.plan.pp; stage++)
     {
-        stages.push_back(MemoryOfStage(scenario, shards, split, shape, orders[stage], stage));
-        stages.back().usable = UsableMemory(scenario, layout, stage);
+        std::optional<MemoryUse> tightest;
+        for (uint32_t b = 0; b < layout.Buildings(); b++)
+        {
+            if (layout.StageRanksIn(b, stage) == 0)
+            {
+                continue;
+            }
+            const MemoryUse use = memory.Of(b, stage);
+            tightest = !tightest || IsTighter(use, *tightest) ? use : *tightest;
+        }
+        stages.push_back(tightest.value());
+    }
+    return stages;
+}
+
+std::vector<MemoryUse>
+MemoryIn(const Scenario& scenario, const RankLayout& layout, uint32_t building)
+{
+    StageMemory memory(scenario, layout);
+    std::vector<MemoryUse> stages;
+    for (uint32_t stage = 0; stage < layout.plan.pp; stage++)
+    {
+        if (layout.StageRanksIn(building, stage) > 0)
+        {
+            stages.push_back(memory.Of(building, stage));
+        }
     }
     return stages;
 }

@@ -25,7 +25,7 @@ struct MemoryUse
     Bytes activations; //!< at the schedule's peak of microbatches in flight
     Bytes gathered;    //!< unsharded parameters (and gradients) of live FSDP units
     Bytes buffers;     //!< messages, what is live in a pass, stand-ins for gradients
-    Bytes usable;      //!< HBM that it may fill, see UsableMemory(); 0 where nothing is known
+    Bytes usable;      //!< HBM that it may fill, of its GPU; 0 where nothing is known
 
     Bytes Total() const
     {
@@ -36,13 +36,19 @@ struct MemoryUse
 };
 
 /**
- * One entry per pipeline stage, for the rank that holds the most. Formulas and sources in the .cc.
+ * One entry per pipeline stage, for the rank that has the least left: buildings may differ in the
+ * memory of their GPUs and, under plan.apportion, in microbatches. Formulas and sources in the .cc.
  * Domain: a job that CheckJob() accepts.
  *
  * `activations` follows the order of the schedule: the peak, over its actions, of what each chunk
  * keeps per microbatch from forward to the end of backward (to W, where the backward is split).
  */
 std::vector<MemoryUse> MemoryOf(const Scenario& scenario, const RankLayout& layout);
+
+/// The same of one building: its stages, rising, on its own GPUs and with its own microbatches.
+std::vector<MemoryUse> MemoryIn(const Scenario& scenario,
+                                const RankLayout& layout,
+                                uint32_t building);
 
 /// Infeasible "memory": the stage that exceeds the usable HBM the most, with need, limit and
 /// largest category. Nothing without WorkloadSpec::memoryLimit.
