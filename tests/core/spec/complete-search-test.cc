@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/io/presets.h"
 #include "core/io/read-study.h"
 #include "core/spec/complete-search.h"
 #include "core/spec/plan-depth.h"
@@ -50,8 +51,9 @@ ValuesOf(const Study& study, const std::string& key)
 TEST(CompleteSearch, HasEveryDivisorOfWhatItSplits)
 {
     const Study study = Read("search: auto\n");
-    // gcd(12 heads, 4 KV heads, 48 GPUs) = 4; gcd(512, 48) = 16 halves of the sequence.
-    EXPECT_THAT(ValuesOf(study, "plan.tp"), ElementsAre("1", "2", "4"));
+    // Divisors of 12 heads that divide the 4 KV heads or are a multiple of them, of which all
+    // divide 48 GPUs; gcd(512, 48) = 16 halves of the sequence.
+    EXPECT_THAT(ValuesOf(study, "plan.tp"), ElementsAre("1", "2", "4", "12"));
     EXPECT_THAT(ValuesOf(study, "plan.cp"), ElementsAre("1", "2", "4", "8", "16"));
     EXPECT_THAT(ValuesOf(study, "plan.ep"), ElementsAre("1", "2", "3", "6"));
     EXPECT_THAT(ValuesOf(study, "plan.pp"), ElementsAre("1", "2", "3", "4", "6"));
@@ -96,6 +98,17 @@ TEST(CompleteSearch, IsThatOfAStudyWithoutASearch)
             EXPECT_EQ(axes[i].values, complete[i].values);
         }
     }
+}
+
+TEST(CompleteSearch, HasMoreTensorRanksThanKvHeadsWhereTheSoftwareRepeatsThem)
+{
+    const auto degreesOf = [](const std::string& stack) {
+        Study study = Read("search: auto\n");
+        study.scenario.Job().workload.stack = PresetNamed<SoftwareStack>(stack);
+        return CompleteValues(study, "plan.tp");
+    };
+    EXPECT_THAT(degreesOf("megatron-core"), ElementsAre("1", "2", "4", "12"));
+    EXPECT_THAT(degreesOf("torch-compile"), ElementsAre("1", "2", "4"));
 }
 
 TEST(CompleteSearch, HasValuesThatTheirFieldsTakeTheUsualOneAmongThem)

@@ -579,7 +579,12 @@ TEST(TaskGraph, NamesWhyAJobCannotBeBuilt)
     EXPECT_EQ(with([](JobSpec& job) { job.plan.chunks = 2; }), "schedule");
     EXPECT_EQ(with([](JobSpec& job) { job.model.layers = 1; }), "layers");
     EXPECT_EQ(with([](JobSpec& job) { job.model.heads = 7; }), "heads");
-    EXPECT_EQ(with([](JobSpec& job) { job.model.kvHeads = 1; }), "heads");
+    EXPECT_EQ(with([](JobSpec& job) {
+                  job.model.kvHeads = 1;
+                  job.workload.stack.repeatsKvHeads = false;
+              }),
+              "heads");
+    EXPECT_EQ(with([](JobSpec& job) { job.model.denseFfn = 2047; }), "ffn");
     EXPECT_EQ(with([](JobSpec& job) { job.workload.sequence = 1026; }), "sequence");
     EXPECT_EQ(with([](JobSpec& job) { job.model.experts = 9; }), "experts");
     EXPECT_EQ(with([](JobSpec& job) { job.model = SmallModel(); }), "experts");

@@ -38,8 +38,10 @@
  *   dense MLP. Embedding: a scatter, backward a
  *   gather; head: a gather, backward its input's and a scatter. Asynchronous: forward both and
  *   backward the first gather go as t - 1 steps of S/t to the next rank.
- * - Context: keys and values 2 s b g (d + d_v) / tp, gathered forward and backward, their gradients
- *   scattered.
+ *   With fewer KV heads than ranks attention gathers 2 s b (a + 2g) d / cp, too, unless it is kept
+ *   from before, and backward scatters as much.
+ * - Context: keys and values 2 s b g (d + d_v) / tp, or of one head where there are fewer than
+ * ranks, gathered forward and backward, their gradients scattered.
  * - Expert: k S / tp dispatched (half of it with FP8) and combined, both ways.
  * - With full recomputation all of a forward once more, in place of the backward gather of keys;
  * with that of MLPs, of MoE layers or of shared experts theirs.
@@ -322,7 +324,7 @@ class Census
             uint64_t bytes = 0;
             for (uint32_t i = stage.first; i < stage.first + stage.count; i++)
             {
-                bytes += AttentionPasses() * both + back;
+                bytes += AttentionPasses() * both + back + Columns(group);
                 const bool moe = m_job.model.IsMoeLayer(i);
                 if (!Dispatches(i) || m_job.model.sharedFfn > 0)
                 {
@@ -345,11 +347,25 @@ class Census
         return Sum({Dimension::Tensor}, each) + SumOfExperts(Dimension::Tensor, routed);
     }
 
+    /// Queries, keys and values of a layer, of all heads, where ranks have them in common.
+    uint64_t Columns(const Ranks& group) const
+    {
+        const ModelSpec& model = m_job.model;
+        if (model.kvHeads >= m_plan.tp)
+        {
+            return 0;
+        }
+        const uint64_t heads = model.heads + 2 * uint64_t{model.kvHeads};
+        const uint64_t columns = Share(2 * Tokens() * heads * model.headDim, m_plan.cp);
+        const uint64_t made = m_plan.recompute->keepsProjections ? 1 : AttentionPasses();
+        return made * Gather(group, columns) + Scatter(group, columns);
+    }
+
     uint64_t Context() const
     {
         const ModelSpec& model = m_job.model;
-        const uint64_t keys =
-            Share(2 * Tokens() * model.kvHeads * (model.headDim + model.ValueDim()), m_plan.tp);
+        const uint64_t heads = model.kvHeads < m_plan.tp ? 1 : Share(model.kvHeads, m_plan.tp);
+        const uint64_t keys = 2 * Tokens() * heads * (model.headDim + model.ValueDim());
         const auto each = [&](const StageLayers& stage, const Ranks& group) {
             // Forward; backward, of its recomputed forward or its own; the gradients.
             return Microbatches() * stage.count * (2 * Gather(group, keys) + Scatter(group, keys));

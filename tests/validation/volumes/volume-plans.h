@@ -227,9 +227,10 @@ SeedOf(const ParallelPlan& plan)
 }
 
 /// Every third plan says where its layers are, or counts its ends as layers; every sixth model has
-/// modules of multi-token prediction; software posts receives in any way, and every third has a
-/// host that is late with layers, backward or experts. By what was drawn, so that all else is drawn
-/// as it was before there were such plans.
+/// modules of multi-token prediction; every second has fewer KV heads, often fewer than tp;
+/// software posts receives in any way, and every third has a host that is late with layers,
+/// backward or experts. By what was drawn, so that all else is drawn as it was before there were
+/// such plans.
 inline void
 DrawSplit(JobSpec& job)
 {
@@ -252,6 +253,8 @@ DrawSplit(JobSpec& job)
     }
     model.mtpLayers = random() % 6 == 0 ? 1 + random() % 2 : model.mtpLayers;
     job.workload.stack.receives = AnyWord<Receives>(random);
+    const uint32_t kvHeads[] = {8, 8, 2, 1};
+    model.kvHeads = kvHeads[SeedOf(plan) % std::size(kvHeads)];
     if (random() % 3 == 0)
     {
         const auto late = [&random](std::initializer_list<int64_t> microseconds) {

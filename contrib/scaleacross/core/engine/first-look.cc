@@ -8,6 +8,7 @@
 #include "core/work/graph/task-graph-builder.h"
 #include "core/work/memory/memory.h"
 #include "core/work/partition/balance.h"
+#include "core/work/partition/model-check.h"
 
 #include <algorithm>
 #include <cmath>
@@ -90,7 +91,8 @@ CheckBatch(const JobSpec& job)
     }
     return Infeasible{"batch",
                       "global batch " + std::to_string(job.workload.globalBatch) +
-                          " is not divisible by dp x microbatch " + std::to_string(samples)};
+                          " is not divisible by dp x microbatch " + std::to_string(samples) +
+                          ": take a multiple of that, or another plan.dp or plan.microbatch"};
 }
 
 /// What the model computes for a microbatch, where and how that takes least.

@@ -15,7 +15,8 @@ CheckFit(const Scenario& scenario)
     if (const auto conflict = scenario.FindConflict())
     {
         const std::string where = conflict->Where(); // "network.pfc", "plan.layers"
-        return Infeasible{where.substr(0, where.find('.')), conflict->Problem()};
+        return Infeasible{where.substr(0, where.find('.')),
+                          conflict->Problem() + ": " + conflict->Remedy()};
     }
     const auto layout = LayOut(scenario.Job().plan, scenario.cluster);
     if (const auto* infeasible = std::get_if<Infeasible>(&layout))

@@ -93,7 +93,8 @@ class DualPipeV : public PipelineSchedule
             return Infeasible{"schedule",
                               "dualpipev needs 2 pp = " + std::to_string(2 * shape.ranks) +
                                   " microbatches or more, there are " +
-                                  std::to_string(shape.microbatches)};
+                                  std::to_string(shape.microbatches) +
+                                  ": take a smaller plan.microbatch, plan.pp or plan.dp"};
         }
         return std::nullopt;
     }

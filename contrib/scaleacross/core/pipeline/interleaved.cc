@@ -70,7 +70,8 @@ class Interleaved : public PipelineSchedule
             return Infeasible{"schedule",
                               "interleaved runs rounds of pp " + std::to_string(shape.ranks) +
                                   " microbatches, which does not divide the " +
-                                  std::to_string(shape.microbatches) + " microbatches"};
+                                  std::to_string(shape.microbatches) +
+                                  " microbatches: take a multiple of pp of them"};
         }
         return std::nullopt;
     }

@@ -47,14 +47,16 @@ PipelineSchedule::Check(const PipelineShape& shape) const
 {
     if (shape.ranks == 0 || shape.microbatches == 0 || shape.chunks == 0)
     {
-        return Infeasible{"schedule", "a pipeline without ranks, microbatches or chunks"};
+        return Infeasible{"schedule",
+                          "a pipeline without ranks, microbatches or chunks: take 1 or more"};
     }
     if (shape.microbatches > kMost || shape.chunks > kMost)
     {
         return Infeasible{"schedule",
                           std::to_string(shape.microbatches) + " microbatches of " +
                               std::to_string(shape.chunks) + " chunks: at most " +
-                              std::to_string(kMost) + " of either"};
+                              std::to_string(kMost) +
+                              " of either: take a larger plan.microbatch, or fewer chunks"};
     }
     const ChunkRule& rule = m_facts.chunks;
     if (shape.chunks < rule.least || shape.chunks > rule.most ||
@@ -62,7 +64,8 @@ PipelineSchedule::Check(const PipelineShape& shape) const
     {
         return Infeasible{"schedule",
                           m_facts.name + " takes " + ChunksText() +
-                              " chunks per rank, the plan has " + std::to_string(shape.chunks)};
+                              " chunks per rank, the plan has " + std::to_string(shape.chunks) +
+                              ": take so many plan.chunks, or another plan.schedule"};
     }
     return DoCheck(shape);
 }

@@ -57,14 +57,16 @@ CheckRounds(const PipelineShape& shape)
         return Infeasible{"schedule",
                           name + " rounds of " + std::to_string(shape.round) +
                               " microbatches are not between pp " + std::to_string(shape.ranks) +
-                              " and the " + m + " microbatches"};
+                              " and the " + m + " microbatches: take plan.round between these"};
     }
     if (RoundOf(shape) == 0)
     {
         const std::string rounds =
             shape.round != 0 ? "rounds of " + std::to_string(shape.round) + " microbatches do"
                              : std::to_string(shape.microbatches / shape.ranks) + " rounds do";
-        return Infeasible{"schedule", name + "'s " + rounds + " not divide " + m + " microbatches"};
+        return Infeasible{"schedule",
+                          name + "'s " + rounds + " not divide " + m + " microbatches: take " +
+                              "a plan.round that does, or another number of them"};
     }
     return std::nullopt;
 }

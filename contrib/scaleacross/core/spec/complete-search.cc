@@ -2,6 +2,7 @@
 
 #include "core/spec/complete-search.h"
 
+#include "core/spec/head-split.h"
 #include "core/spec/plan-fields.h"
 
 #include <algorithm>
@@ -24,6 +25,21 @@ Divisors(uint32_t n, uint32_t most)
         }
     }
     return divisors;
+}
+
+Values
+TensorDegrees(const Study& study, uint32_t ranks)
+{
+    const JobSpec& job = study.scenario.Job();
+    Values degrees;
+    for (const uint32_t tp : HeadSplits(job.model, job.workload.stack))
+    {
+        if (ranks % tp == 0)
+        {
+            degrees.push_back(std::to_string(tp));
+        }
+    }
+    return degrees;
 }
 
 uint32_t
@@ -88,10 +104,9 @@ JobOf(const Study& study)
 }
 
 Values
-TensorDegrees(const Study& study)
+TensorDegreesOfAll(const Study& study)
 {
-    const uint32_t heads = std::gcd(JobOf(study).model.heads, JobOf(study).model.kvHeads);
-    return Divisors(std::gcd(heads, study.scenario.cluster.Gpus()), heads);
+    return TensorDegrees(study, study.scenario.cluster.Gpus());
 }
 
 /// Of the sequence, of which a rank has two parts.
@@ -109,7 +124,7 @@ ExpertTensorDegrees(const Study& study)
     Values values = {"0"};
     if (JobOf(study).model.IsMoe())
     {
-        const Values degrees = TensorDegrees(study);
+        const Values degrees = TensorDegreesOfAll(study);
         values.insert(values.end(), degrees.begin(), degrees.end());
     }
     return values;
@@ -178,7 +193,7 @@ Rules()
     const auto batch = [](const Study& study) { return JobOf(study).workload.globalBatch; };
     const auto either = [](const Study& /* study */) { return Either(); };
     static const std::map<std::string, Rule> rules = {
-        {"plan.tp", TensorDegrees},
+        {"plan.tp", TensorDegreesOfAll},
         {"plan.cp", ContextDegrees},
         {"plan.ep", ExpertDegrees},
         {"plan.etp", ExpertTensorDegrees},

@@ -18,6 +18,10 @@ using Values = std::vector<std::string>;
 /// The divisors of n up to `most`, ascending.
 Values Divisors(uint32_t n, uint32_t most);
 
+/// Tensor parallel degrees that deal out the heads (HeadSplits()) and divide so many ranks,
+/// ascending.
+Values TensorDegrees(const Study& study, uint32_t ranks);
+
 /// GPUs that every server has a whole number of.
 uint32_t ServerGpus(const Study& study);
 
@@ -42,7 +46,8 @@ Values Either();
  * field that is not searched by itself.
  *
  * Searched are: every degree that divides what it splits (heads, sequence, experts, GPUs up to the
- * layers, batch), every named crossing, both ways to deal out layers and ends, every schedule with
+ * layers, batch), and tensor parallelism over more ranks than KV heads where the software has it;
+ * every named crossing, both ways to deal out layers and ends, every schedule with
  * every number of chunks that divides the layers, every recomputation by one word, tensor
  * parallelism beside computing or not, every sharding over buildings or parts of servers that keeps
  * or frees what it gathers, every collective and all-to-all that is an algorithm and not a library

@@ -90,6 +90,19 @@ struct ModelSpec
         return kvRank > 0;
     }
 
+    /// Whether tp ranks are more than the KV heads, so that several of them have the same one.
+    bool RepeatsKvHeads(uint32_t tp) const
+    {
+        return tp > kvHeads;
+    }
+
+    /// KV heads that tp ranks attend to, each counted once for every rank that has it: g, or tp
+    /// where these are more.
+    uint32_t KvHeadsOver(uint32_t tp) const
+    {
+        return RepeatsKvHeads(tp) ? tp : kvHeads;
+    }
+
     bool IsWindowedLayer(uint32_t layer) const
     {
         return window > 0 &&

@@ -44,6 +44,12 @@ SoftwareStack::Fields()
         Row::Bool("joined_projections",
                   "query, key and value are one GEMM, and so are gate and up",
                   &S::joinedProjections),
+        Row::Bool("repeats_kv_heads",
+                  "tensor parallelism may have more ranks than there are KV heads",
+                  &S::repeatsKvHeads),
+        Row::Bool("even_halves",
+                  "tp divides each of the two pieces that a rank of cp has of a sequence",
+                  &S::evenHalves),
         Row::Bool(
             "gathers_for_weights",
             "a rank keeps its part of a gathered input and gathers again for weight gradients",

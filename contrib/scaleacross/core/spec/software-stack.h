@@ -46,6 +46,16 @@ struct SoftwareStack
     /// kernel.
     bool joinedProjections{true};
 
+    /// Tensor parallelism may have more ranks than there are KV heads (HeadSplits()). As Megatron
+    /// Core does it from 0.16 on, every rank projects to its part of the columns of Q, K and V, and
+    /// the group gathers all of them; each rank goes on with its query heads and the KV head that
+    /// these attend to. Weights are held once, as with any other degree.
+    bool repeatsKvHeads{true};
+
+    /// With context parallelism a rank has two pieces of a sequence, of equal length. Here tensor
+    /// parallelism has to deal out each of the two evenly; otherwise only both together.
+    bool evenHalves{false};
+
     /// Of a linear layer's gathered input a rank keeps its own part, and gathers it once more for
     /// the weight gradient, beside computing. Otherwise it keeps all of it, or, where backward
     /// makes it again, gathers it when it does that and waits.

@@ -144,7 +144,9 @@ DigitsOf(const ParallelPlan& plan)
             return Infeasible{"degrees",
                               "the " + std::to_string(others) + " of " + ToString(dimension) +
                                   " in " + ToString(order) + " do not divide its degree " +
-                                  std::to_string(degree)};
+                                  std::to_string(degree) +
+                                  ": take a multiple of them, or other numbers in "
+                                  "plan.crossing"};
         }
         const uint32_t count = order.parts[i].count != 0 ? order.parts[i].count
                                                          : degree / static_cast<uint32_t>(others);
@@ -217,7 +219,8 @@ CheckExperts(const ParallelPlan& plan)
         return Infeasible{"degrees",
                           text("etp", plan.etp) + " x " + text("ep", plan.ep) + " is " +
                               std::to_string(group) + ", which does not divide the " +
-                              std::to_string(ranks) + " ranks of a stage, tp x cp x dp"};
+                              std::to_string(ranks) +
+                              " ranks of a stage, tp x cp x dp: take a product that does"};
     }
     for (uint32_t i = 0; i < plan.crossing.size; i++)
     {
@@ -227,7 +230,7 @@ CheckExperts(const ParallelPlan& plan)
             return Infeasible{"degrees",
                               "with " + text("etp", plan.etp) + " only pp may stand in several " +
                                   "places of an order, not " + ToString(part.dimension) +
-                                  " as in " + ToString(plan.crossing)};
+                                  " as in " + ToString(plan.crossing) + ": leave its number out"};
         }
     }
     return std::nullopt;

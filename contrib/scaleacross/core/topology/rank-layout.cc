@@ -23,13 +23,14 @@ CheckDegrees(const ParallelPlan& plan, uint32_t gpus)
                                 " x dp " + std::to_string(plan.dp);
     if (plan.tp == 0 || plan.cp == 0 || plan.ep == 0 || plan.pp == 0 || plan.dp == 0)
     {
-        return Infeasible{"degrees", "a parallel degree is 0 in " + product};
+        return Infeasible{"degrees", "a parallel degree is 0 in " + product + ": take 1 or more"};
     }
     if (plan.Ranks() != gpus)
     {
         return Infeasible{"degrees",
                           product + " is " + std::to_string(plan.Ranks()) +
-                              " ranks, but the cluster has " + std::to_string(gpus) + " GPUs"};
+                              " ranks, but the cluster has " + std::to_string(gpus) +
+                              " GPUs: take degrees with that product, or leave plan.dp out"};
     }
     return CheckExperts(plan);
 }
@@ -40,13 +41,16 @@ std::optional<Infeasible>
 CheckNodes(const RankDigits& digits, const ClusterSpec& cluster)
 {
     const uint32_t node = cluster.buildings.front().gpusPerNode;
+    const std::string remedy = ": take degrees that divide a node or are multiples of one, or "
+                               "another order of them (plan.crossing)";
     for (const auto& building : cluster.buildings)
     {
         if (building.gpusPerNode != node)
         {
             return Infeasible{"node",
                               "buildings have nodes of " + std::to_string(node) + " and of " +
-                                  std::to_string(building.gpusPerNode) + " GPUs"};
+                                  std::to_string(building.gpusPerNode) +
+                                  " GPUs: give all the same gpus_per_node"};
         }
     }
     for (const auto& digit : digits)
@@ -62,14 +66,15 @@ CheckNodes(const RankDigits& digits, const ClusterSpec& cluster)
                               "neighbours in " + digit.name + " are " + std::to_string(stride) +
                                   " ranks apart, which neither divides the " +
                                   std::to_string(node) +
-                                  " GPUs of a node nor is a multiple of them"};
+                                  " GPUs of a node nor is a multiple of them" + remedy};
         }
         if (!RankGroup({digit.axis}).CanSplitAt(node))
         {
-            return Infeasible{
-                "node",
-                digit.name + " " + std::to_string(count) + " of every " + std::to_string(stride) +
-                    ". rank takes no whole number of nodes of " + std::to_string(node) + " GPUs"};
+            return Infeasible{"node",
+                              digit.name + " " + std::to_string(count) + " of every " +
+                                  std::to_string(stride) +
+                                  ". rank takes no whole number of nodes of " +
+                                  std::to_string(node) + " GPUs" + remedy};
         }
     }
     return std::nullopt;
@@ -91,7 +96,8 @@ CheckNamed(const ParallelPlan& plan, const RankDigit& outermost, const ClusterSp
                           (plan.FoldsExperts() && !stages ? common : counted) + " gives fewer " +
                               (stages ? "stages" : "parts") + " than the " +
                               std::to_string(cluster.buildings.size()) +
-                              " buildings that it should cross"};
+                              " buildings that it should cross: take as many or more, or another "
+                              "plan.crossing"};
     }
     const std::string what =
         plan.crossing == Crossing::Pipeline ? "a stage of tp x cp x dp = "
@@ -106,7 +112,9 @@ CheckNamed(const ParallelPlan& plan, const RankDigit& outermost, const ClusterSp
             return Infeasible{"building",
                               "building '" + building.name + "' has " +
                                   std::to_string(building.gpus) + " GPUs, no multiple of " + what +
-                                  std::to_string(whole) + " ranks"};
+                                  std::to_string(whole) +
+                                  " ranks: take degrees whose product divides them, or another "
+                                  "plan.crossing"};
         }
     }
     return std::nullopt;
@@ -126,7 +134,9 @@ CheckSpan(const RankDigits& digits, uint32_t span)
                                   std::to_string(stride) +
                                   " ranks apart, is cut unevenly by buildings, whose sizes have "
                                   "the greatest common divisor " +
-                                  std::to_string(span)};
+                                  std::to_string(span) +
+                                  ": take degrees that divide there, or another order of them "
+                                  "(plan.crossing)"};
         }
     }
     return std::nullopt;
@@ -210,7 +220,7 @@ CheckShards(const RankLayout& layout)
     {
         return Infeasible{"degrees",
                           "shard_ranks " + std::to_string(shard) + " is of hsdp, and sharding is " +
-                              ToString(layout.plan.sharding)};
+                              ToString(layout.plan.sharding) + ": leave it out, or take hsdp"};
     }
     if (shard == 0 || shard == layout.dense.Size())
     {
@@ -226,7 +236,9 @@ CheckShards(const RankLayout& layout)
     return Infeasible{"degrees",
                       "shard_ranks " + std::to_string(shard) +
                           " does not cut the data-parallel groups of " +
-                          std::to_string(layout.dense.Size()) + " evenly"};
+                          std::to_string(layout.dense.Size()) +
+                          " evenly: take a divisor of these that ends on whole servers or "
+                          "buildings, or 0, which shares inside buildings"};
 }
 
 } // namespace

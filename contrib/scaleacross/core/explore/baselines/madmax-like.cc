@@ -3,8 +3,6 @@
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/baselines/school.h"
 
-#include <numeric>
-
 namespace scaleacross
 {
 
@@ -27,9 +25,7 @@ Spaces(const Study& study)
 {
     Study school = school::Without(school::Without(school::PlannerOf(study), "plan.pp"), "plan.tp");
     const ModelSpec& model = school.scenario.Job().model;
-    const uint32_t heads = std::gcd(model.heads, model.kvHeads);
-    const Values tensor = Divisors(heads, heads);
-    school.search.push_back({"plan.tp", tensor});
+    school.search.push_back({"plan.tp", TensorDegrees(study, study.scenario.cluster.Gpus())});
     school.search.push_back({"plan.sharding", {"ddp", "fsdp", "hsdp"}});
     school.search.push_back({"plan.shard_ranks", ShardGroups(study)});
     school.search.push_back({"plan.reshard", Either()});

@@ -14,7 +14,7 @@ namespace
  *
  * DP-out, HSDP without reshard, flexible interleaved 1F1B (dorapp, reconstructed, in rounds of pp),
  * hierarchical collectives, E-ECMP with 16 queue pairs; tp is the largest divisor of a server's
- * GPUs that divides heads and KV heads (Llama 3: tensor parallelism fills the server). Sources:
+ * GPUs that deals out the heads (Llama 3: tensor parallelism fills the server). Sources:
  * what is published of Llama 3 and of the study's "production configuration" says DP-out, HSDP and
  * QP scaling.
  */

@@ -3,7 +3,6 @@
 #include "core/explore/baselines/school.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace scaleacross::school
 {
@@ -29,9 +28,7 @@ Recomputations()
 Values
 TensorDegrees(const Study& study)
 {
-    const ModelSpec& model = study.scenario.Job().model;
-    const uint32_t most = std::gcd(ServerGpus(study), std::gcd(model.heads, model.kvHeads));
-    return Divisors(most, most);
+    return scaleacross::TensorDegrees(study, ServerGpus(study));
 }
 
 bool

@@ -151,6 +151,13 @@ class PartCost
         m_time.inputGradient += m_kernels.Elementwise(backward, backwardKernels);
     }
 
+    /// Kernels that copy: no software moves more for them.
+    void AddCopies(double forward, double forwardKernels, double backward, double backwardKernels)
+    {
+        m_time.forward += m_kernels.Given(forward, forwardKernels);
+        m_time.inputGradient += m_kernels.Given(backward, backwardKernels);
+    }
+
     /// Kernels of routing and permutation, the same in either direction.
     void AddPermutation(double bytes, double kernels)
     {
@@ -339,6 +346,18 @@ class PartCost
     PassTime m_time;
 };
 
+/// What a gather of the joint projections costs beside its messages, where KV heads are repeated:
+/// it brings the columns rank by rank, and a kernel puts each token's together, 4 bytes an element.
+/// Backward the gradient of all columns is filled with that of the rank's own, 2, and parted by
+/// ranks, 4.
+void
+AddGatheredColumns(const ModelSpec& model, PartCost& part)
+{
+    const double elements =
+        part.Tokens() * (model.heads + 2.0 * model.kvHeads) * static_cast<double>(model.headDim);
+    part.AddCopies(4 * elements, 1, 6 * elements, 2);
+}
+
 /// Queries, keys and values, and the output.
 void
 AddProjections(const ModelSpec& model, PartCost& part)
@@ -374,6 +393,10 @@ AddProjections(const ModelSpec& model, PartCost& part)
     {
         const double keys = static_cast<double>(model.kvHeads) * model.headDim / t;
         part.AddProjections(m, {ad, keys, keys}, h, Split::Columns);
+    }
+    if (model.RepeatsKvHeads(static_cast<uint32_t>(t)))
+    {
+        AddGatheredColumns(model, part);
     }
     part.DoNotRepeat(before);
     part.AddLinear(m, h, av, Split::Rows);
@@ -414,11 +437,13 @@ TimeOfAttention(const ModelSpec& model,
     }
     part.AddNorm(model.hidden);
     AddProjections(model, part);
-    // Rotary embedding reads and writes Q and K in either direction: 4 (a + g) d per token, or 4 (a
-    // + 1) r where the heads share the key's rotary part. Norms of heads: as other norms.
-    const double rotary = model.IsLatent()
-                              ? (model.heads + 1.0) * model.ropeDim
-                              : static_cast<double>(model.heads + model.kvHeads) * model.headDim;
+    // Rotary embedding reads and writes Q and K in either direction: 4 (a + g) d per token, each KV
+    // head as often as ranks have it, or 4 (a + 1) r where the heads share the key's rotary part.
+    // Norms of heads: as other norms.
+    const double rotary =
+        model.IsLatent()
+            ? (model.heads + 1.0) * model.ropeDim
+            : static_cast<double>(model.heads + model.KvHeadsOver(plan.tp)) * model.headDim;
     const double own = part.Tokens() / part.Tp();
     part.AddElementwise(own * 4 * rotary, 1, own * 4 * rotary, 1);
     if (model.queryKeyNorm)

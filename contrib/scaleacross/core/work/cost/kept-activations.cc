@@ -85,7 +85,8 @@ LatentWidth(const JobSpec& job)
 /**
  * Bytes that a layer's attention saves per token of a rank, BF16, flash attention: input of the
  * norm 2h, its output 2h, Q K V 2(a d + g d + g d_v), attention output 2 a d_v, log-sum-exp 4a
- * (FP32), or the scores where attention is not flash. MLA also saves the latent vectors before and
+ * (FP32), or the scores where attention is not flash. KV heads that several ranks have count for
+ * each of them, g = tp. MLA also saves the latent vectors before and
  * after their norms, 2 x 2(q + c), and the keys' rotary part, 2r. Without sequence parallelism that
  * and what belongs to norms is kept tp times.
  *
@@ -99,7 +100,7 @@ SavedByAttention(const JobSpec& job)
     const SoftwareStack& stack = job.workload.stack;
     const double h = model.hidden * Repeated(job);
     const double a = model.heads;
-    const double g = model.kvHeads;
+    const double g = model.KvHeadsOver(job.plan.tp);
     const double d = model.headDim;
     const double v = model.ValueDim();
     const double norms =
@@ -180,7 +181,7 @@ KeptOfWholeLayer(const JobSpec& job, uint32_t layer)
     const ModelSpec& model = job.model;
     const double projections =
         static_cast<double>(model.heads) * model.headDim +
-        static_cast<double>(model.kvHeads) * (model.headDim + model.ValueDim());
+        static_cast<double>(model.KvHeadsOver(job.plan.tp)) * (model.headDim + model.ValueDim());
     return (model.IsModule(layer) ? 4.0 : 2.0) * model.hidden * Repeated(job) +
            (job.plan.recompute->keepsProjections ? 2 * projections : 0);
 }

@@ -116,6 +116,7 @@ BodyBuilder::ForwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
         m_layer.EmbeddingForward(Duration(), pass.program); // computed with the layer
     }
     m_layer.AttentionForward(ForwardTime(CostOf(pass, layer).attention, m_attentionColumns),
+                             true,
                              pass.program);
     Await(pass, piece.unit, UnitPart::Expert);
     ForwardMlp(pass, layer, CostOf(pass, layer).mlp, CostOf(pass, layer).shared);
@@ -150,6 +151,7 @@ BodyBuilder::RepeatForward(Pass& pass, uint32_t layer) const
     if (again.layers)
     {
         m_layer.AttentionForward(ForwardTime(AgainOf(cost.attention), m_attentionColumns),
+                                 !again.keepsProjections,
                                  pass.program);
     }
     if (again.layers || again.WholeMlp(moe))

@@ -81,7 +81,11 @@ LayerProgram::LayerProgram(const JobSpec& job,
     const ParallelPlan& plan = job.plan;
     const uint64_t tokens = uint64_t{job.workload.sequence} * plan.microbatch;
     const Bytes activation(2 * tokens * model.hidden / plan.cp);
-    const Bytes keys(2 * tokens * model.kvHeads * (model.headDim + model.ValueDim()) / plan.tp);
+    const uint64_t ownKeys = model.KvHeadsOver(plan.tp) / plan.tp;
+    const Bytes keys(2 * tokens * ownKeys * (model.headDim + model.ValueDim()));
+    const uint64_t columns =
+        (model.heads + 2 * uint64_t{model.kvHeads}) * model.headDim; // of Q, K and V
+    const Bytes joint(2 * tokens * columns / plan.cp);
     const Bytes copies = Scaled(activation * model.topK, job.workload.ExpertLoad(plan.ep));
     const Bytes combined(copies.Count() / plan.tp);
     const Bytes dispatched =
@@ -100,6 +104,12 @@ LayerProgram::LayerProgram(const JobSpec& job,
                        : CollectiveTable::kNone;
     m_keyGather = add(CollectiveOp::AllGather, CommClass::Context, keys, context);
     m_keyScatter = add(CollectiveOp::ReduceScatter, CommClass::Context, keys, context);
+    m_columnGather = m_columnScatter = CollectiveTable::kNone;
+    if (model.RepeatsKvHeads(plan.tp))
+    {
+        m_columnGather = add(CollectiveOp::AllGather, CommClass::Tensor, joint, tensor);
+        m_columnScatter = add(CollectiveOp::ReduceScatter, CommClass::Tensor, joint, tensor);
+    }
     m_dispatch = m_combine = m_expertGather = m_expertScatter = CollectiveTable::kNone;
     if (m_apart)
     {
@@ -229,9 +239,13 @@ LayerProgram::ScatterBeside(Duration weights, Program& program) const
 }
 
 void
-LayerProgram::AttentionForward(const HalfTime& time, Program& program) const
+LayerProgram::AttentionForward(const HalfTime& time, bool gatherColumns, Program& program) const
 {
     GatherThenCompute(time.column, m_inSteps, program);
+    if (gatherColumns)
+    {
+        Block(m_columnGather, Stream::Tensor, program);
+    }
     Block(m_keyGather, Stream::Context, program);
     AppendCompute(time.rest, program);
     ComputeThenScatter(time.row, m_inSteps, program);
@@ -248,6 +262,7 @@ LayerProgram::AttentionBackward(const HalfTime& time, bool gatherKeys, Program& 
     PostInput(program);
     AppendCompute(time.rest, program);
     Block(m_keyScatter, Stream::Context, program);
+    Block(m_columnScatter, Stream::Tensor, program);
     AppendCompute(time.column, program);
     AwaitInput(program);
     ScatterBeside(time.columnWeights, program);

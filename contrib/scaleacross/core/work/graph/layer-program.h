@@ -56,7 +56,13 @@ HalfTime BackwardTime(const ComputeCost& cost, double columnShare, bool weights)
  * scatter each part goes on its way while the next is computed. Forward both, backward the gather
  * of the output's gradient.
  *
- * **Context parallel**: all-gather of K and V, 2 s b g (d + d_v) / tp bytes, before attention;
+ * **Repeated KV heads** (tp > g, SoftwareStack::repeatsKvHeads): behind the GEMM of Q, K and V all
+ * ranks gather all of its columns, 2 s b (a + 2g) d / cp bytes, and backward reduce-scatter their
+ * gradient before that GEMM's own. Both block. A group gathers all of them although a rank needs
+ * those of one KV head: so does Megatron Core 0.16 (get_query_key_value_tensors in attention.py).
+ *
+ * **Context parallel**: all-gather of K and V, 2 s b g (d + d_v) / tp bytes, before attention, or
+ * 2 s b (d + d_v) where KV heads are repeated;
  * backward gathers them again (unless the layer was just recomputed) and reduce-scatters their
  * gradients.
  *
@@ -85,7 +91,8 @@ class LayerProgram
                  const LoweringRules& rules,
                  CollectiveTable& table);
 
-    void AttentionForward(const HalfTime& time, Program& program) const;
+    /// @param gatherColumns whether Q, K and V are made, and not kept from a forward before.
+    void AttentionForward(const HalfTime& time, bool gatherColumns, Program& program) const;
     /// @param gatherKeys whether the keys are not still there from a recomputed forward.
     void AttentionBackward(const HalfTime& time, bool gatherKeys, Program& program) const;
 
@@ -129,6 +136,8 @@ class LayerProgram
     uint32_t m_step;      //!< of a gather or scatter in steps
     uint32_t m_gather;
     uint32_t m_scatter;
+    uint32_t m_columnGather; //!< of Q, K and V, where KV heads are repeated
+    uint32_t m_columnScatter;
     uint32_t m_keyGather;
     uint32_t m_keyScatter;
     uint32_t m_dispatch;

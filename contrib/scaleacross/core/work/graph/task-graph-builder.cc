@@ -9,6 +9,7 @@
 #include "core/work/graph/gradient-norm.h"
 #include "core/work/graph/pipeline-program.h"
 #include "core/work/partition/balance.h"
+#include "core/work/partition/model-check.h"
 
 #include <algorithm>
 #include <map>
@@ -55,23 +56,6 @@ SameBuilding(const BuildingSpec& a, const BuildingSpec& b)
 {
     return a.gpus == b.gpus && a.gpusPerNode == b.gpusPerNode && AreAlikeBut({}, a.gpu, b.gpu) &&
            a.fabric == b.fabric;
-}
-
-/// Not divisible: a sentence with the values, or nothing.
-std::optional<Infeasible>
-Indivisible(const char* reason,
-            const std::string& what,
-            uint64_t value,
-            const std::string& by,
-            uint64_t divisor)
-{
-    if (divisor != 0 && value % divisor == 0)
-    {
-        return std::nullopt;
-    }
-    return Infeasible{reason,
-                      what + " " + std::to_string(value) + " is not divisible by " + by + " " +
-                          std::to_string(divisor)};
 }
 
 /// Where receives are posted that are planned: for the times that the orders are made for.
@@ -462,45 +446,6 @@ RanksOfStagesDiffer(const Scenario& scenario, const RankLayout& layout, const Lo
 }
 
 std::optional<Infeasible>
-CheckModel(const JobSpec& job)
-{
-    const ModelSpec& model = job.model;
-    const ParallelPlan& plan = job.plan;
-    for (const auto& bad :
-         {Indivisible("heads", "heads", model.heads, "tp", plan.tp),
-          Indivisible("heads", "KV heads", model.kvHeads, "tp", plan.tp),
-          Indivisible("sequence",
-                      "sequence",
-                      job.workload.sequence,
-                      plan.cp > 1 ? "2 cp tp (zig-zag halves, sequence parallel)" : "tp",
-                      uint64_t{plan.cp > 1 ? 2 * plan.cp : 1} * plan.tp)})
-    {
-        if (bad)
-        {
-            return bad;
-        }
-    }
-    if (plan.offloadLayers >= model.layers)
-    {
-        return Infeasible{"layers",
-                          "plan.offload_layers " + std::to_string(plan.offloadLayers) + " of " +
-                              std::to_string(model.layers) + " layers: one at least stays"};
-    }
-    if (model.IsMoe())
-    {
-        return Indivisible("experts", "experts", model.experts, "ep", plan.ep);
-    }
-    if (plan.ep > 1 || plan.etp > 0)
-    {
-        return Infeasible{
-            "experts",
-            (plan.ep > 1 ? "ep " + std::to_string(plan.ep) : "etp " + std::to_string(plan.etp)) +
-                " with a model that has no experts: leave it out"};
-    }
-    return std::nullopt;
-}
-
-std::optional<Infeasible>
 CheckJob(const Scenario& scenario, const RankLayout& layout)
 {
     const JobSpec& job = scenario.Job();
@@ -513,7 +458,9 @@ CheckJob(const Scenario& scenario, const RankLayout& layout)
     }
     if (const auto conflict = plan.FindConflict())
     {
-        return Infeasible{"plan", conflict->Where() + ": " + conflict->Problem()};
+        return Infeasible{"plan",
+                          conflict->Where() + ": " + conflict->Problem() + ": " +
+                              conflict->Remedy()};
     }
     if (auto bad = CheckLayers(job.model, plan))
     {

@@ -38,15 +38,9 @@ bool RanksOfStagesDiffer(const Scenario& scenario,
  *
  * Infeasible: whatever MicrobatchesOf() says ("batch", "schedule", "balance"), "sharding" (zero2
  * with accumulated gradients), "plan" (ParallelPlan::FindConflict()), "layers" (CheckLayers()),
- * "heads" (tp does not divide heads or KV heads), "sequence" (the sequence is not divisible by tp,
- * or with context parallel by 2 cp tp), "experts" (ep does not divide the experts, or it or etp is
- * given for a model without any).
+ * and what CheckModel() says ("heads", "recompute", "sequence", "ffn", "layers", "experts").
  */
 std::optional<Infeasible> CheckJob(const Scenario& scenario, const RankLayout& layout);
-
-/// The part of it that is of model and degrees: "heads", "sequence", "layers" of what is offloaded,
-/// "experts".
-std::optional<Infeasible> CheckModel(const JobSpec& job);
 
 /**
  * The work of one iteration of the scenario's job: everything an engine executes. Infeasible as

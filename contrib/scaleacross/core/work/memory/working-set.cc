@@ -31,14 +31,24 @@ Gathered(const JobSpec& job)
     return job.plan.tp > 1 ? 2.0 * job.plan.tp * 2 * job.model.hidden : 0;
 }
 
+/// The columns of Q, K and V of all tokens, where KV heads are repeated: as they are gathered and
+/// in order of the heads, or in backward their gradient and the same in order of the ranks.
+double
+GatheredColumns(const JobSpec& job)
+{
+    const ModelSpec& model = job.model;
+    const double columns = (model.heads + 2.0 * model.kvHeads) * model.headDim;
+    return model.RepeatsKvHeads(job.plan.tp) ? 2 * 2.0 * job.plan.tp * columns : 0;
+}
+
 double
 OfAttention(const JobSpec& job)
 {
     const ModelSpec& model = job.model;
-    const double context =
-        job.plan.cp > 1 ? 4.0 * job.plan.cp * model.kvHeads * (model.headDim + model.ValueDim())
-                        : 0;
-    return context + Gathered(job);
+    const double keys =
+        static_cast<double>(model.KvHeadsOver(job.plan.tp)) * (model.headDim + model.ValueDim());
+    const double context = job.plan.cp > 1 ? 4.0 * job.plan.cp * keys : 0;
+    return context + std::max(Gathered(job), GatheredColumns(job));
 }
 
 /// Of an MLP of this width, of which the ranks of tp have a part each.

@@ -33,6 +33,8 @@ struct WorkingSet
  * - the up projection's: gathered input and input gradient, 2 tp A, and A, with gate, up and
  *   product gone and 4f of their gradients there: 2f less;
  * - attention's: 2 tp A, and with cp the gathered K and V and their gradients, 4 cp g (d + d_v);
+ *   where tp ranks repeat KV heads, with g = tp and, if it is more than 2 tp A, the gathered
+ * columns of Q, K and V twice, 2 x 2 tp (a + 2g) d;
  * - the exchange of tokens with experts, forward, when the layer has kept all it keeps: the copies
  *   that are live, the experts' partial outputs etp k A, and the outputs of routed and shared
  *   experts, 2 A.

@@ -278,13 +278,15 @@ MicrobatchesOf(const Scenario& scenario, const RankLayout& layout)
         return Infeasible{"batch",
                           "global batch " + std::to_string(job.workload.globalBatch) +
                               " is not divisible by " + (even ? "dp x " : "") + "microbatch " +
-                              std::to_string(divisor)};
+                              std::to_string(divisor) + ": take a multiple of that, or another " +
+                              (even ? "plan.dp or " : "") + "plan.microbatch"};
     }
     if (!even && JoinsEveryMicrobatch(job.plan, layout))
     {
         return Infeasible{"balance",
                           "replicas of different lengths cannot gather or reduce for every "
-                          "microbatch together across buildings"};
+                          "microbatch together across buildings: take plan.apportion: even, or "
+                          "gather and reduce once (plan.reshard, plan.reduce)"};
     }
     if (auto bad = CheckEach(shape, microbatches))
     {
