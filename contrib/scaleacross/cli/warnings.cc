@@ -27,6 +27,7 @@ WarningsOf(const Scenario& scenario, const std::string& engine)
     }
     else
     {
+        add(scenario.Job().model.warnings);
         add(MemoryWarnings(scenario));
         add(WarningsOfNoEffect(scenario));
     }

@@ -11,9 +11,9 @@
 namespace scaleacross
 {
 
-/// What to know of a scenario that runs, a line each: memory that it lacks, what of the study has
-/// no effect, links that are faster than any port, and, unless an engine with buffers ran it,
-/// buffers that are too small.
+/// What to know of a scenario that runs, a line each: keys of a model's file that were not read,
+/// memory that it lacks, what of the study has no effect, links that are faster than any port, and,
+/// unless an engine with buffers ran it, buffers that are too small.
 std::vector<std::string> WarningsOf(const Scenario& scenario, const std::string& engine);
 
 } // namespace scaleacross

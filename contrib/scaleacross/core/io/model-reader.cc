@@ -32,8 +32,19 @@ ReadModel(const YamlNode& node, const std::string& path, const FileChain& from)
     {
         model.kvHeads = model.heads;
     }
-    if ((heads || map.Find("hidden") != nullptr) && map.Find("head_dim") == nullptr)
+    const bool isWidthGiven = map.Find("hidden") != nullptr;
+    if ((heads || isWidthGiven) && map.Find("head_dim") == nullptr && model.heads > 0)
     {
+        if (model.hidden % model.heads != 0)
+        {
+            const char* const key = heads ? "heads" : "hidden";
+            FailAt(*map.Find(key),
+                   map.PathOf(key),
+                   "the hidden width of " + std::to_string(model.hidden) + " is no multiple of " +
+                       std::to_string(model.heads) + " heads, and head_dim is left out",
+                   "heads that divide hidden, or a head_dim",
+                   "give head_dim, the width of a head, as the model has it");
+        }
         model.headDim = model.hidden / model.heads;
     }
     if (model.IsMoe() && model.moeEvery == 0 && map.Find("moe_every") == nullptr)

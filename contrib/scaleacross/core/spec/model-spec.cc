@@ -19,6 +19,13 @@ MlpMatrices(const ModelSpec& model)
 {
     return model.gatedMlp ? 3 : 2;
 }
+
+/// Parameters of one norm of width h: its weight, and its bias where norms have one.
+uint64_t
+NormParameters(const ModelSpec& model)
+{
+    return (model.normBias ? 2 : 1) * uint64_t{model.hidden};
+}
 } // namespace
 
 uint32_t
@@ -52,8 +59,12 @@ ModelSpec::AttentionParameters() const
     {
         count += 2 * h * query + 2 * h * keyValue;
     }
-    count += attentionBias ? query + 2 * keyValue + h : 0;
-    count += queryKeyNorm ? 2 * uint64_t{headDim} : 0;
+    count += attentionBias || qkvBias ? query + 2 * keyValue : 0;
+    count += attentionBias ? h : 0;
+    if (queryKeyNorm)
+    {
+        count += wideQueryKeyNorm ? query + keyValue : 2 * uint64_t{headDim};
+    }
     count += attentionSinks ? heads : 0;
     return count;
 }
@@ -80,7 +91,7 @@ uint64_t
 ModelSpec::DenseParametersOfLayer(uint32_t layer) const
 {
     const uint64_t h = hidden;
-    const uint64_t norms = 2 * h;
+    const uint64_t norms = 2 * NormParameters(*this);
     const auto mlp = [&](uint64_t width) {
         const uint64_t biases = (MlpMatrices(*this) - 1) * width + h;
         return MlpMatrices(*this) * h * width + (mlpBias ? biases : 0);
@@ -91,7 +102,7 @@ ModelSpec::DenseParametersOfLayer(uint32_t layer) const
         return count + mlp(denseFfn);
     }
     count += sharedFfn > 0 ? mlp(sharedFfn) : 0;
-    return count + h * experts + (mlpBias ? experts : 0);
+    return count + h * experts + (mlpBias || routerBias ? experts : 0);
 }
 
 uint64_t
@@ -114,7 +125,8 @@ ModelSpec::EmbeddingParameters() const
 uint64_t
 ModelSpec::HeadParameters() const
 {
-    return (tiedEmbedding ? 0 : vocabulary * hidden) + hidden;
+    return (tiedEmbedding ? 0 : vocabulary * hidden) + (headBias ? vocabulary : 0) +
+           NormParameters(*this);
 }
 
 uint64_t
@@ -217,8 +229,17 @@ ModelSpec::Fields()
         Row::Bool("attention_bias",
                   "projections of query, key, value and output have biases",
                   &M::attentionBias),
+        Row::Bool("qkv_bias",
+                  "projections of query, key and value have biases, that of the output has none",
+                  &M::qkvBias),
         Row::Bool("mlp_bias", "MLPs, experts and router have biases", &M::mlpBias),
+        Row::Bool("router_bias", "the router has a bias", &M::routerBias),
+        Row::Bool("norm_bias", "norms have biases, as LayerNorm has", &M::normBias),
+        Row::Bool("head_bias", "the output head has a bias", &M::headBias),
         Row::Bool("query_key_norm", "norms of a head's queries and of its keys", &M::queryKeyNorm),
+        Row::Bool("wide_query_key_norm",
+                  "with query_key_norm: norms that span all heads",
+                  &M::wideQueryKeyNorm),
         Row::Bool("attention_sinks", "a learned logit for each head", &M::attentionSinks),
         Row::Whole("mtp_layers",
                    0,
@@ -278,7 +299,7 @@ ModelSpec::ValidateAttention() const
                               "the " +
                               std::to_string(heads) + " query heads",
                           "as many as heads",
-                          "");
+                          "leave kv_heads out with model.kv_rank");
     }
 }
 
@@ -293,12 +314,20 @@ ModelSpec::Validate() const
                           std::to_string(kvHeads) + " does not divide the " +
                               std::to_string(heads) + " query heads",
                           "a divisor of heads",
-                          "");
+                          "give each key and value head the same number of query heads");
     }
     ValidateAttention();
+    if (wideQueryKeyNorm && !queryKeyNorm)
+    {
+        throw ConfigError("model.wide_query_key_norm",
+                          "true, but there are no norms of queries and keys",
+                          "false without model.query_key_norm",
+                          "leave it out, or give model.query_key_norm: true");
+    }
     if (experts == 0)
     {
         for (const auto& [key, value] : {std::pair<const char*, uint64_t>{"model.top_k", topK},
+                                         {"model.router_bias", routerBias ? 1 : 0},
                                          {"model.expert_ffn", expertFfn},
                                          {"model.shared_ffn", sharedFfn},
                                          {"model.moe_every", moeEvery},

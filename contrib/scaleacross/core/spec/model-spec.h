@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -33,8 +34,8 @@ namespace scaleacross
  * each, and a projection of both to one, 2h h. Embedding and head with its loss are the model's:
  * the head runs 1 + D times. The last position of a pipeline has the modules.
  *
- * Left out: modules that only see (vision encoders), learned positions, biases of norms, and the
- * router's correction bias of DeepSeek-V3 (E per layer).
+ * Left out: modules that only see (vision encoders), learned positions, and what a checkpoint holds
+ * beside its parameters, such as the router's correction bias of DeepSeek-V3 (E per layer).
  */
 struct ModelSpec
 {
@@ -59,10 +60,16 @@ struct ModelSpec
     uint32_t ropeDim{0};   //!< r, rotary part of headDim with MLA
     uint32_t valueDim{0};  //!< d_v, width of a value head; 0: headDim
 
-    uint32_t leadingDense{0};   //!< the first layers, which are dense whatever moeEvery says
-    bool attentionBias{false};  //!< Q, K, V and output projections have biases: (a + 2g) d + h
-    bool mlpBias{false};        //!< MLPs, experts and router have biases
-    bool queryKeyNorm{false};   //!< norms of a head's queries and of its keys, shared: 2d per layer
+    uint32_t leadingDense{0};  //!< the first layers, which are dense whatever moeEvery says
+    bool attentionBias{false}; //!< Q, K, V and output projections have biases: (a + 2g) d + h
+    bool mlpBias{false};       //!< MLPs, experts and router have biases
+    bool qkvBias{false};       //!< Q, K and V projections alone have biases: (a + 2g) d
+    bool queryKeyNorm{false};  //!< norms of a head's queries and of its keys, shared: 2d per layer
+    bool wideQueryKeyNorm{
+        false};                 //!< these norms span all heads: (a + g) d per layer in place of 2d
+    bool normBias{false};       //!< the norms of width h have biases, as LayerNorm has: h more each
+    bool routerBias{false};     //!< the router has a bias: E per MoE layer
+    bool headBias{false};       //!< the output head has a bias: V
     bool attentionSinks{false}; //!< a learned logit per head: a per layer
 
     uint32_t mtpLayers{0}; //!< D, modules that each predict one token more, in training
@@ -70,6 +77,10 @@ struct ModelSpec
     uint32_t window{0};             //!< tokens a windowed layer sees; 0: all layers see all
     bool chunkedWindow{false};      //!< blocks of `window` tokens instead of the last `window`
     uint32_t fullAttentionEvery{0}; //!< with a window: the layers n-1, 2n-1, ... see all; 0: none
+
+    /// What to know of the file that the model was read from, a line each: keys that were not read.
+    /// No dimension, and not part of what identifies the model.
+    std::vector<std::string> warnings;
 
     bool IsMoe() const
     {

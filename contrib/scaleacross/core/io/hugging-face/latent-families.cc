@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/io/hugging-face/model-family.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// DeepSeek-V2 and what follows it, without the modules that predict further tokens.
+ModelSpec
+ReadDeepSeek(const ConfigObject& config)
+{
+    ModelSpec model = ReadCommon(config);
+    model.kvHeads = model.heads;
+    model.queryRank = config.MaybeCount<uint32_t>("q_lora_rank").value_or(0);
+    model.kvRank = config.Count<uint32_t>("kv_lora_rank");
+    model.ropeDim = config.Count<uint32_t>("qk_rope_head_dim");
+    const auto nope = config.Count<uint32_t>("qk_nope_head_dim");
+    if (nope > std::numeric_limits<uint32_t>::max() - model.ropeDim)
+    {
+        config.Fail("qk_nope_head_dim", "with qk_rope_head_dim it is too much", "", "");
+    }
+    model.headDim = nope + model.ropeDim;
+    model.valueDim = config.Count<uint32_t>("v_head_dim");
+    config.Demand("attention_bias", false, "biases of latent attention's projections");
+    config.Demand("mlp_bias", false, "biases of MLPs and experts without those of routers");
+
+    model.experts = config.MaybeCount<uint32_t>("n_routed_experts").value_or(0);
+    if (model.experts > 0)
+    {
+        model.topK = config.Count<uint32_t>("num_experts_per_tok");
+        model.expertFfn = config.Count<uint64_t>("moe_intermediate_size");
+        model.sharedFfn =
+            config.MaybeCount<uint32_t>("n_shared_experts").value_or(0) * model.expertFfn;
+    }
+    const auto first = config.Count<uint32_t>("first_k_dense_replace");
+    const auto every = config.Count<uint32_t>("moe_layer_freq");
+    if (every == 0)
+    {
+        config.Fail("moe_layer_freq", "0 is no distance between MoE layers", "1 or more", "");
+    }
+    std::vector<bool> flags(model.layers, false);
+    for (uint32_t layer = first; model.experts > 0 && layer < model.layers; layer++)
+    {
+        flags[layer] = layer % every == 0;
+    }
+    SetMoeLayers(config, every > 1 ? "moe_layer_freq" : "first_k_dense_replace", flags, model);
+    ReadDenseWidth(config, "intermediate_size", model);
+    CheckLayerTypes(config, model);
+    return model;
+}
+
+// DeepSeek's own class has moe_layer_freq, that of transformers makes every layer MoE.
+const char* const g_v3 =
+    R"({"vocab_size": 129280, "hidden_size": 7168, "intermediate_size": 18432,
+        "moe_intermediate_size": 2048, "num_hidden_layers": 61, "num_attention_heads": 128,
+        "n_shared_experts": 1, "n_routed_experts": 256, "kv_lora_rank": 512, "q_lora_rank": 1536,
+        "qk_rope_head_dim": 64, "v_head_dim": 128, "qk_nope_head_dim": 128,
+        "num_experts_per_tok": 8, "first_k_dense_replace": 3, "moe_layer_freq": 1,
+        "tie_word_embeddings": false, "attention_bias": false})";
+
+} // namespace
+
+std::vector<ModelFamily>
+LatentFamilies()
+{
+    return {
+        {"deepseek_v2",
+         "DeepseekV2Config",
+         R"({"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008,
+             "moe_intermediate_size": 1407, "num_hidden_layers": 32, "num_attention_heads": 32,
+             "n_shared_experts": 2, "n_routed_experts": 64, "kv_lora_rank": 512,
+             "q_lora_rank": 1536, "qk_rope_head_dim": 64, "v_head_dim": 128,
+             "qk_nope_head_dim": 128, "first_k_dense_replace": 0, "moe_layer_freq": 1,
+             "tie_word_embeddings": false, "attention_bias": false, "mlp_bias": false})",
+         {{"num_experts", "n_routed_experts"}},
+         {"qk_head_dim"},
+         ReadDeepSeek},
+        {"deepseek_v3",
+         "DeepseekV3Config",
+         g_v3,
+         {{"num_local_experts", "n_routed_experts"}},
+         {"qk_head_dim"},
+         ReadDeepSeek},
+        {"kimi_k2",
+         "DeepseekV3Config of Kimi K2",
+         g_v3,
+         {{"num_local_experts", "n_routed_experts"}},
+         {"qk_head_dim"},
+         ReadDeepSeek},
+    };
+}
+
+} // namespace scaleacross
