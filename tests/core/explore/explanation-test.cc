@@ -156,11 +156,11 @@ TEST(Explanation, TellsWhatBuildingsHold)
 {
     ExplanationInput input = Input(Crossing::Pipeline, 150);
     EXPECT_THAT(Text(input), Not(HasSubstr("Stages")));
-    input.stages = StagePlaces{{7, 8, 8, 8, 7, 1}, {{"east", {0, 1, 2}}, {"west", {3, 4, 5}}}};
+    input.stages = StagePlaces{{7, 8, 8, 8, 7, 1}, {{"east", {0, 1, 2}, {}}, {"west", {3, 4, 5}, {}}}};
     EXPECT_THAT(Text(input),
                 HasSubstr("Stages: east has stages 0 to 2 with 23 layers (7, 2 x 8); west has "
                           "stages 3 to 5 with 16 layers (8, 7, 1)."));
-    input.stages = StagePlaces{{6, 6, 6}, {{"a", {0, 1}}, {"b", {0, 1}}, {"c", {2}}}};
+    input.stages = StagePlaces{{6, 6, 6}, {{"a", {0, 1}, {}}, {"b", {0, 1}, {}}, {"c", {2}, {}}}};
     EXPECT_THAT(Text(input),
                 HasSubstr("Stages: a and b each have stages 0 and 1 with 12 layers (2 x 6); c has "
                           "stage 2 with 6 layers."));
