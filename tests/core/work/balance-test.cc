@@ -60,6 +60,46 @@ TEST(Balance, LayersFollowTheSpeedOfBuildings)
     EXPECT_EQ(CountsOf(LayersOf(scenario, LayoutOf(scenario))), (std::vector<uint32_t>{15, 15}));
 }
 
+/**
+ * Eight layers in two chunks on each of two stages in turn, the second on accelerators that take
+ * 0.6 of the time: three and five layers are 3 t each. Whatever stage is made faster, the slowest
+ * has no more than before.
+ */
+TEST(Balance, LayersOfChunksFollowTheSpeedOfTheirRanks)
+{
+    Scenario scenario = HalfAsFast(8, 8);
+    ParallelPlan& plan = scenario.Job().plan;
+    plan.pp = 2;
+    plan.chunks = 2;
+    plan.schedule = "interleaved";
+    plan.crossing = Crossing::Pipeline;
+    const auto setSpeed = [&scenario](double speed) {
+        GpuSpec& gpu = scenario.cluster.buildings[1].gpu;
+        gpu.bf16Peak = scenario.cluster.buildings[0].gpu.bf16Peak * speed;
+        gpu.hbmBandwidth = scenario.cluster.buildings[0].gpu.hbmBandwidth * speed;
+    };
+    const auto ofRanks = [&scenario] {
+        const std::vector<uint32_t> counts = CountsOf(LayersOf(scenario, LayoutOf(scenario)));
+        return std::pair(counts[0] + counts[2], counts[1] + counts[3]);
+    };
+    setSpeed(1 / 0.6);
+    EXPECT_EQ(ofRanks(), std::pair(3U, 5U));
+    for (const uint32_t layers : {8U, 13U, 30U})
+    {
+        scenario.Job().model.layers = layers;
+        double before = layers;
+        for (double speed = 1; speed < 5; speed *= 1.02)
+        {
+            setSpeed(speed);
+            const auto [first, second] = ofRanks();
+            EXPECT_EQ(first + second, layers);
+            const double slowest = std::max<double>(first, second / speed);
+            EXPECT_LE(slowest, before * (1 + 1e-3)) << layers << " at " << speed;
+            before = slowest;
+        }
+    }
+}
+
 TEST(Balance, TheHeadTakesTheRoomOfLayers)
 {
     // One building, four stages of 8 GPUs: a vocabulary whose head costs as much as layers do.
