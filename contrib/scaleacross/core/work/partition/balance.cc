@@ -256,7 +256,7 @@ LayersOf(const Scenario& scenario, const RankLayout& layout)
         const std::vector<uint32_t> ofParts = Partition(items.Size(), positions, cost);
         return shape.chunks == 1
                    ? ofParts
-                   : PartitionOverRanks({ofParts, EndsOf(split, items.Size(), job.plan)},
+                   : PartitionOverRanks({EndsOf(split, items.Size(), job.plan), ofParts},
                                         ranks,
                                         cost);
     });

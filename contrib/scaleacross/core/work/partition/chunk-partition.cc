@@ -53,7 +53,10 @@ class Descent
         for (const double sum : m_sums)
         {
             value[0] = std::max(value[0], sum);
-            value[1] += sum * sum;
+        }
+        for (const double sum : m_sums)
+        {
+            value[1] += sum >= value[0] * (1 - 1e-9) ? 1 : 0;
         }
         return value;
     }

@@ -13,13 +13,14 @@ namespace scaleacross
 
 /**
  * Divides a sequence into consecutive parts, none of them empty, of which a rank has several: so
- * that what the dearest rank has in all is least, among those the sum of the ranks' squares, and
- * then the dearest part.
+ * that what the dearest rank has in all is least, then how many ranks have as much, then the
+ * dearest part.
  *
  * A rank that is through with one chunk goes on with another, so that in the long run a pipeline is
  * as fast as the rank that has most, whichever of its parts is the longest. It is found by moving
  * one item after the other away from that rank, from each of `begins` (the ends of every part), as
- * long as that is better: the best of these, and never worse than any of them.
+ * long as that is better: the best of these, of equal ones the first, and never worse than any.
+ * Nothing is moved for less: a pipeline whose chunks are alike is the smoothest.
  *
  * Worked case: 8 items on 2 ranks in turn with 2 parts each, of which the second takes 0.6 of the
  * time. The parts whose dearest is least have 1, 3, 1 and 3 items: 1.8 at most, but 3.6 in all on
