@@ -347,8 +347,9 @@ class Pages(unittest.TestCase):
         stages, and what these may fill there is 75,415 and 137,627 MiB."""
         db = self.folder / "mixed.db"
         scaleacross.explore(STUDY, db=db, set={
-            **ANALYTICAL, "baselines": [], "search": {}, "cluster.buildings.building2.gpu": "h200",
-            "plan.crossing": "dp"})
+            **ANALYTICAL, "baselines": [], "search": {}, "cluster.buildings": [
+                {"name": name, "gpus": 32, "gpus_per_node": 8, "gpu": gpu, "fabric": {"spines": 1}}
+                for name, gpu in (("building1", "h100"), ("building2", "h200"))]})
         page = self.page(db)
         rows = {row["building"]: row for row in page.csv("places.csv")}
         self.assertEqual({name: int(row["usable"]) for name, row in rows.items()},

@@ -60,6 +60,44 @@ TEST(Balance, LayersFollowTheSpeedOfBuildings)
     EXPECT_EQ(CountsOf(LayersOf(scenario, LayoutOf(scenario))), (std::vector<uint32_t>{15, 15}));
 }
 
+/**
+ * Eight layers in two chunks on each of two stages in turn. Of equal accelerators each chunk has
+ * two, as of an even split; with 0.6 of the time in the second stage three and five layers are 3 t
+ * each, where chunks of 1, 3, 1 and 3, the least that a chunk can be, would be 2 t and 3.6 t. The
+ * slowest stage has no more than of the even split, however fast the other is.
+ */
+TEST(Balance, LayersOfChunksFollowTheSpeedOfTheirRanks)
+{
+    Scenario scenario = HalfAsFast(8, 8);
+    ParallelPlan& plan = scenario.Job().plan;
+    plan.pp = 2;
+    plan.chunks = 2;
+    plan.schedule = "interleaved";
+    plan.crossing = Crossing::Pipeline;
+    const auto counts = [&scenario](double speed) {
+        GpuSpec& gpu = scenario.cluster.buildings[1].gpu;
+        gpu.bf16Peak = scenario.cluster.buildings[0].gpu.bf16Peak * speed;
+        gpu.hbmBandwidth = scenario.cluster.buildings[0].gpu.hbmBandwidth * speed;
+        return CountsOf(LayersOf(scenario, LayoutOf(scenario)));
+    };
+    EXPECT_EQ(counts(1), (std::vector<uint32_t>{2, 2, 2, 2}));
+    const std::vector<uint32_t> faster = counts(1 / 0.6);
+    EXPECT_EQ(faster[0] + faster[2], 3U);
+    EXPECT_EQ(faster[1] + faster[3], 5U);
+    for (const uint32_t layers : {8U, 13U, 30U})
+    {
+        scenario.Job().model.layers = layers;
+        double before = layers;
+        for (double speed = 1; speed < 5; speed *= 1.02)
+        {
+            const std::vector<uint32_t> own = counts(speed);
+            const double slowest = std::max<double>(own[0] + own[2], (own[1] + own[3]) / speed);
+            EXPECT_LE(slowest, before * (1 + 1e-3)) << layers << " at " << speed;
+            before = slowest;
+        }
+    }
+}
+
 TEST(Balance, TheHeadTakesTheRoomOfLayers)
 {
     // One building, four stages of 8 GPUs: a vocabulary whose head costs as much as layers do.

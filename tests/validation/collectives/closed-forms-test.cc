@@ -111,6 +111,49 @@ TEST_P(ClosedForms, FlatRingThroughBuildings)
                 CollectiveAlgorithm("ring")));
 }
 
+/**
+ * All-reduce of one packet of 1,024 B a step round r buildings of n / r NICs each: a part passes
+ * n - 1 edges to be summed up, and goes on from there over n - 1 more, all but two that follow each
+ * other. Of two buildings of two, in which every other edge crosses, these are one of each kind,
+ * and a part crosses three times; of two of three both may be inside, and it crosses four times; of
+ * three of two it is five times. Where only one is spared it is 2 of 3, as it is 4 of 5 of those
+ * three.
+ */
+TEST_P(ClosedForms, SmallRingThroughBuildings)
+{
+    struct Case
+    {
+        uint32_t buildings;
+        uint32_t each;
+        uint32_t inside; //!< edges that a part passes in a building
+        uint32_t across;
+    };
+
+    for (const Case& c : {Case{2, 2, 3, 3}, {2, 3, 6, 4}, {3, 2, 5, 5}, {2, 1, 0, 2}, {3, 1, 0, 4}})
+    {
+        const uint32_t n = c.buildings * c.each;
+        const double packet = (1024 + 82) * 8 / kNic;
+        const double inside = 2 * 500e-9 + 2 * packet;
+        const double across = 8e-6 + 2 * packet + 3 * packet / c.each;
+        const Scenario cluster =
+            PlainCluster(c.buildings, {{"cluster.buildings.gpus", std::to_string(c.each)}});
+        Expect(c.inside * inside + c.across * across,
+               With(cluster,
+                    CollectiveOp::AllReduce,
+                    CollectiveGroup::All,
+                    1024 * n,
+                    CollectiveAlgorithm("ring")));
+        // Of one phase a part spares the edge that is shortest for it.
+        const double spared = c.each > 1 ? inside : across;
+        Expect(c.buildings * across + (n - c.buildings) * inside - spared,
+               With(cluster,
+                    CollectiveOp::AllGather,
+                    CollectiveGroup::All,
+                    1024 * n,
+                    CollectiveAlgorithm("ring")));
+    }
+}
+
 TEST_P(ClosedForms, InsideAServerOverNvlink)
 {
     // Eight GPUs of one server, 450 GB/s x 0.82, 1.9 us: 14 (alpha + S/(8B)).

@@ -93,7 +93,8 @@ HeadOf(const Json& point, const SweptValues& values)
     const Json best = At(point, "best");
     for (const auto& [key, value] : best.items())
     {
-        if (value.is_number())
+        // How it was measured is the same for all.
+        if (value.is_number() && key != "warmup" && key != "iterations")
         {
             row["best." + key] = value;
         }

@@ -103,6 +103,13 @@ AreRoundsOfALibrary(const Collective& collective)
            std::all_of(collective.phases.begin(), collective.phases.end(), isRound);
 }
 
+/// Whether a phase's latency is that of its way: cuts that hold it back hide some of it.
+bool
+HasItsLatency(const TransferCost& cost)
+{
+    return cost.CutSeconds() <= cost.PortSeconds();
+}
+
 /// Puts all chunks and phases of a collective that streams into the cost of its first phase.
 void
 StreamTogether(const Collective& whole, std::vector<TransferCost>& costs)
@@ -176,6 +183,9 @@ TimesOf(const NetworkModel& network)
     times.earlierRounds = [&network](const std::vector<Phase>& rounds, Rank representative) {
         return network.EarlierRounds(rounds, representative);
     };
+    times.sparedByRing = [&network](const Phase& before, const Phase& phase, Rank representative) {
+        return network.SparedByRing(before, phase, representative);
+    };
     times.message = [&network](Bytes bytes, Rank from, Rank to, uint32_t senders) {
         return network.MessageCost(bytes, from, to, senders);
     };
@@ -230,6 +240,7 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
     {
         const RankClass& rankClass = m_graph.classes[classId];
         const Collective& whole = m_graph.collectives[collective];
+        std::vector<bool> hasItsLatency; // by phase
         for (uint32_t i = 0; i < whole.phases.size(); i++)
         {
             const Phase& p = whole.phases[i];
@@ -245,6 +256,7 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
                           m_times.phase(least, rankClass.representative, members),
                           larger / whole.chunks);
             }
+            hasItsLatency.push_back(HasItsLatency(costs.back()));
             if (!LoadsCut(m_graph, p, classId))
             {
                 costs.back().cuts.clear();
@@ -256,6 +268,15 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
             for (size_t p = 0; p < earlier.size(); p++)
             {
                 costs[p].latency -= earlier[p];
+            }
+        }
+        for (uint32_t p = 1; m_times.sparedByRing && whole.chunks == 1 && p < costs.size(); p++)
+        {
+            if (hasItsLatency[p - 1] && hasItsLatency[p])
+            {
+                costs[p].latency -= m_times.sparedByRing(whole.phases[p - 1],
+                                                         whole.phases[p],
+                                                         rankClass.representative);
             }
         }
         m_delays[size_t{classId} * m_graph.collectives.size() + collective] =

@@ -38,6 +38,8 @@ struct TransferTimes
     /// NetworkModel::EarlierRounds(); none: 0.
     std::function<std::vector<Duration>(const std::vector<Phase>&, Rank representative)>
         earlierRounds;
+    /// NetworkModel::SparedByRing(); none: 0.
+    std::function<Duration(const Phase& before, const Phase&, Rank representative)> sparedByRing;
     /// NetworkModel::MessageCost().
     std::function<TransferCost(Bytes, Rank from, Rank to, uint32_t senders)> message;
     /// Of the credit of a receive that `from` has posted for what `to` sends; none: as a message of

@@ -103,6 +103,39 @@ NetworkModel::EarlierRounds(const std::vector<Phase>& rounds, Rank representativ
     return earlier;
 }
 
+Duration
+NetworkModel::SparedByRing(const Phase& before, const Phase& phase, Rank representative) const
+{
+    const auto isPlain = [this](const Phase& of) {
+        return of.inTurn == 1 && of.group.Size() > 1 && RoundsOf(of).turns == 1;
+    };
+    if (before.pattern != Pattern::RingReduceScatter || phase.pattern != Pattern::RingAllGather ||
+        !(before.group == phase.group) || !isPlain(before) || !isPlain(phase))
+    {
+        return Duration();
+    }
+    const uint32_t n = phase.group.Size();
+    const auto latencies = [&](const Phase& of) {
+        std::vector<Duration> edges;
+        for (uint32_t i = 0; i < n; i++)
+        {
+            const FabricPath& path = m_paths.Between(of.group.Member(representative, i),
+                                                     of.group.Member(representative, (i + 1) % n));
+            edges.push_back(m_messages.StepLatency(of, path, RoundsOf(of).message));
+        }
+        return edges;
+    };
+    const std::vector<Duration> reduce = latencies(before);
+    const std::vector<Duration> gather = latencies(phase);
+    Duration spared = Duration::Max();
+    for (uint32_t j = 0; j < n; j++)
+    {
+        spared = std::min(spared, reduce[j] + gather[(j + n - 1) % n]);
+    }
+    return spared - *std::min_element(reduce.begin(), reduce.end()) -
+           *std::min_element(gather.begin(), gather.end());
+}
+
 TransferCost
 NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
 {

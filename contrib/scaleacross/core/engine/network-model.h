@@ -107,6 +107,21 @@ class NetworkModel
     std::vector<Duration> EarlierRounds(const std::vector<Phase>& rounds,
                                         Rank representative) const;
 
+    /**
+     * By how much the latencies of PhaseCost() are too long for a phase of a ring and the one
+     * before it, if that reduces what this one gathers; else nothing.
+     *
+     * A part that is reduced passes n - 1 of the ring's n edges and ends at the member before the
+     * edge j that it spares. Gathered, it goes on over that edge, and spares the one before, j - 1.
+     * So both together take twice the round less min over j of (l(j) + l(j - 1)), and not less
+     * twice the shortest latency, which no part may spare both times.
+     *
+     * Worked case: a ring of 4 over two buildings has latencies 0, L, 0, L: every part spares L in
+     * all and takes 3 L, where each phase by itself takes 2 L. Of 3 members, 0, L, L, it is 3 L as
+     * well; of 6, 0, 0, L, 0, 0, L, a part spares 0 twice, and takes 4 L.
+     */
+    Duration SparedByRing(const Phase& before, const Phase& phase, Rank representative) const;
+
     /// A message from `from` to `to`, while `senders` ranks of its stage and building send one like
     /// it; 0: all do.
     TransferCost MessageCost(Bytes bytes, Rank from, Rank to, uint32_t senders = 0) const;

@@ -222,8 +222,8 @@ FailMissing(const std::string& where, const std::string& name, const std::string
                       "there is no such file",
                       AnyOf(NamesOf<T>()) + Kind<T>::kOrFile,
                       !known.empty() ? "did you mean the preset " + known + "?"
-                      : std::filesystem::path(name).extension().empty() ? Kind<T>::kNoFile
-                                                                        : "");
+                      : IsYamlPath(name) || EndsWith(name, ".json") ? ""
+                                                                    : Kind<T>::kNoFile);
 }
 
 bool

@@ -5,6 +5,7 @@
 #include "core/work/collectives/parameter-units.h"
 #include "core/work/cost/compute-cost.h"
 #include "core/work/graph/task-graph-builder.h"
+#include "core/work/partition/chunk-partition.h"
 #include "core/work/partition/partition.h"
 
 #include <algorithm>
@@ -152,11 +153,13 @@ class KnownPartitions
     std::map<Key, std::vector<uint32_t>> m_ends;
 };
 
+/// @param ranks by position
 /// @param held by position: the buildings whose times count
 KnownPartitions::Key
 KeyOf(const LayerItems& items,
       const ParallelPlan& plan,
       const std::vector<ModelTimes>& times,
+      const std::vector<uint32_t>& ranks,
       const std::vector<std::vector<uint32_t>>& held)
 {
     KnownPartitions::Key key = {static_cast<double>(items.Size()),
@@ -169,12 +172,40 @@ KeyOf(const LayerItems& items,
         key.push_back(building.embedding);
         key.push_back(building.head);
     }
+    key.insert(key.end(), ranks.begin(), ranks.end());
     for (const std::vector<uint32_t>& buildings : held)
     {
         key.push_back(static_cast<double>(buildings.size()));
         key.insert(key.end(), buildings.begin(), buildings.end());
     }
     return key;
+}
+
+/// The ends of its positions in items.
+std::vector<uint32_t>
+EndsOf(const std::vector<StageLayers>& split, uint32_t items, const ParallelPlan& plan)
+{
+    std::vector<uint32_t> ends;
+    uint32_t end = plan.embeddingAsLayer ? 1 : 0;
+    for (const StageLayers& layers : split)
+    {
+        end += layers.count;
+        ends.push_back(end);
+    }
+    ends.back() = items; // what counts as layers behind the last is no item
+    return ends;
+}
+
+/// By position.
+std::vector<uint32_t>
+RanksOf(const PipelineShape& shape, uint32_t positions)
+{
+    std::vector<uint32_t> ranks;
+    for (uint32_t i = 0; i < positions; i++)
+    {
+        ranks.push_back(RankOf(shape, i));
+    }
+    return ranks;
 }
 
 } // namespace
@@ -219,9 +250,15 @@ LayersOf(const Scenario& scenario, const RankLayout& layout)
         }
         return slowest;
     };
+    const std::vector<uint32_t> ranks = RanksOf(shape, positions);
     static thread_local KnownPartitions known;
-    const std::vector<uint32_t>& ends = known.Of(KeyOf(items, job.plan, times, held), [&] {
-        return Partition(items.Size(), positions, cost);
+    const std::vector<uint32_t>& ends = known.Of(KeyOf(items, job.plan, times, ranks, held), [&] {
+        const std::vector<uint32_t> ofParts = Partition(items.Size(), positions, cost);
+        return shape.chunks == 1
+                   ? ofParts
+                   : PartitionOverRanks({EndsOf(split, items.Size(), job.plan), ofParts},
+                                        ranks,
+                                        cost);
     });
     for (uint32_t i = 0; i < positions; i++)
     {

@@ -18,7 +18,8 @@ namespace scaleacross
 /**
  * The layers of every virtual stage. Given, or apportion: even: SplitLayers(). apportion: time: the
  * consecutive parts whose slowest takes least time to compute a microbatch forward and backward,
- * each on the slowest accelerator of the buildings that hold it; embedding and head count.
+ * each on the slowest accelerator of the buildings that hold it; embedding and head count. With
+ * chunks, those of which the slowest rank has least in all (PartitionOverRanks()).
  * Communication does not. Embedding and head as layers: the first, or last, may have nothing else.
  * Empty where CheckLayers() refuses.
  *
