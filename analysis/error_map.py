@@ -151,7 +151,7 @@ def parse(arguments):
                         help="such as mine='command:python3 mine.py' analytical flow")
     parser.add_argument("--op", default="all_reduce")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
-                        help="of the study, in every run: such as network.multipath=spray; "
+                        help="of the study, in every run: such as network.multipath=e-ecmp; "
                         "repeatable")
     parser.add_argument("--sizes", type=sizes_of, default=sizes_of("64K,1M,16M"))
     parser.add_argument("--distances", type=numbers_of, default=[1, 30, 300], help="in km")

@@ -158,15 +158,15 @@ class OwnModel(unittest.TestCase):
 
     def test_settings_are_those_of_every_run(self):
         size, distance = SIZES[0], DISTANCES[0]
-        setting = "network.multipath=spray"
+        settings = ["--set", "network.multipath=e-ecmp", "--set", "network.collective=ring"]
         code, printed = self.draw(
-            ["analytical"], "--set", setting, "--sizes", "64K", "--distances", f"{distance}",
+            ["analytical"], *settings, "--sizes", "64K", "--distances", f"{distance}",
             "--losses", "0", "--csv", str(self.folder / "set.csv"), "-o",
             str(self.folder / "set.svg"))
         self.assertEqual(code, 0, printed)
         with (self.folder / "set.csv").open(newline="") as file:
             (row,) = csv.DictReader(file)
-        packets = [self.asked("packet", size, distance, 0, "--seed", str(seed), "--set", setting)
+        packets = [self.asked("packet", size, distance, 0, "--seed", str(seed), *settings)
                    for seed in range(1, 5)]
         self.assertAlmostEqual(float(row["packet_us"]), sum(packets) / len(packets), places=6)
         # They are rows of their own.
