@@ -70,19 +70,33 @@ def signed_margins(rows, first, second):
     return [[of(point) for point in row] for row in rows]
 
 
+def light(colour):
+    """A colour on which black text is read: 55 % of it, the rest white."""
+    return tuple(1 - 0.55 * (1 - part) for part in matplotlib.colors.to_rgb(colour))
+
+
+def hatched(**where):
+    """The mark of a cell whose winner is in doubt, over the colour of the winner."""
+    return {"facecolor": "none", "edgecolor": "white", "hatch": "////", "linewidth": 0, **where}
+
+
 def draw_cells(axes, rows, colours, sure):
     for y, row in enumerate(rows):
         for x, point in enumerate(row):
             winner = point["winner"]
-            doubtful = point["probability"] is not None and point["probability"] < sure
-            colour = matplotlib.colors.to_rgba(colours[winner], 0.3 if doubtful else 0.75) \
-                if winner else "#ffffff"
+            colour = colours.get(winner, "#ffffff")
+            corner = (x - 0.5, y - 0.5)
             axes.add_patch(matplotlib.patches.Rectangle(
-                (x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.5,
+                corner, 1, 1, facecolor=colour, edgecolor="white", linewidth=0.5,
                 gid=f"cell {y} {x}"))
+            if point["probability"] is not None and point["probability"] < sure:
+                axes.add_patch(matplotlib.patches.Rectangle(corner, 1, 1,
+                                                            **hatched(gid=f"doubt {y} {x}")))
             text = "none" if not winner else name_of(winner) + (
                 "\nalone" if point["margin"] is None else f"\n{100 * point['margin']:.1f} %")
-            axes.text(x, y, text, ha="center", va="center", fontsize=6.5)
+            # Lines between the cells pass behind what is written in them.
+            axes.text(x, y, text, ha="center", va="center", fontsize=6.5, zorder=4,
+                      bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.2})
 
 
 def draw_contours(axes, margins):
@@ -92,7 +106,7 @@ def draw_contours(axes, margins):
     finite = [value for row in margins for value in row if not math.isnan(value)]
     inside = [level for level in LEVELS if finite and min(finite) < level < max(finite)]
     if inside:
-        axes.contour(margins, levels=inside, colors="#595959", linewidths=0.6)
+        axes.contour(margins, levels=inside, colors="#595959", linewidths=0.6, linestyles="solid")
     if finite and min(finite) < 0 < max(finite):
         axes.contour(margins, levels=[0], colors="black", linewidths=1.8)
     return bool(finite)
@@ -100,9 +114,11 @@ def draw_contours(axes, margins):
 
 def draw(report, at):
     measuring.prepare(matplotlib)
+    matplotlib.rcParams["hatch.linewidth"] = 0.6
     (down, right), rows = grid_of(report, at)
     crossings = sorted({crossing for row in rows for point in row for crossing in times_of(point)})
-    colours = {crossing: COLOURS[(n + 1) % len(COLOURS)] for n, crossing in enumerate(crossings)}
+    colours = {crossing: light(COLOURS[(n + 1) % len(COLOURS)])
+               for n, crossing in enumerate(crossings)}
     columns = len(right["values"])
     wide, high = CELL * columns, LOW * len(rows)
     width, height = max(LEFT + wide + RIGHT, 7.2), TOP + high + BOTTOM
@@ -124,19 +140,19 @@ def draw(report, at):
     held = "".join(f", {key} = {value}" for key, value in at.items())
     figure.text(0.1 / width, 1 - 0.25 / height, f"{study}{held}: which placement wins, and by how "
                 "much", fontsize=10, weight="bold")
-    handles = [matplotlib.patches.Patch(color=colours[one], label=name_of(one))
-               for one in crossings]
+    handles = [matplotlib.patches.Patch(facecolor=colours[one]) for one in crossings]
+    labels = list(map(name_of, crossings))
     if any(point["probability"] is not None for row in rows for point in row):
-        handles.append(matplotlib.patches.Patch(
-            color="#bfbfbf", label=f"pale: less than {100 * sure:g} % sure"))
+        grey = matplotlib.patches.Patch(facecolor="#bfbfbf")
+        handles.append((grey, matplotlib.patches.Patch(**hatched())))
+        labels.append(f"less than {100 * sure:g} % sure")
     if contours:
         levels = ", ".join(f"{level}" for level in LEVELS if level > 0)
-        handles += [matplotlib.lines.Line2D([], [], color="black", linewidth=1.8,
-                                            label="equally fast"),
-                    matplotlib.lines.Line2D([], [], color="#595959", linewidth=0.6,
-                                            label=f"apart by {levels} %")]
-    figure.legend(handles=handles, loc="upper left", frameon=False, ncols=len(handles),
-                  borderaxespad=0, bbox_to_anchor=(0.1 / width, 1 - 0.45 / height))
+        handles += [matplotlib.lines.Line2D([], [], color="black", linewidth=1.8),
+                    matplotlib.lines.Line2D([], [], color="#595959", linewidth=0.6)]
+        labels += ["equally fast", f"apart by {levels} %"]
+    figure.legend(handles, labels, loc="upper left", frameon=False, ncols=len(handles),
+                  borderaxespad=0, columnspacing=1.5, bbox_to_anchor=(0.1 / width, 1 - 0.45 / height))
     return figure
 
 

@@ -50,7 +50,7 @@ def draw_shares(axes, errors):
         shares = [(i + 1) / len(sizes) for i in range(len(sizes))]
         axes.step([LEAST, *sizes, max(1.0, sizes[-1])], [0, *shares, 1], where="post",
                   color=colour, label=engine)
-    axes.set_xscale("log")
+    measuring.logarithmic(axes.xaxis)
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(percent))
     axes.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(percent))
     axes.set_xlabel("error of the iteration at most")

@@ -29,6 +29,8 @@ TOP = pathlib.Path(__file__).resolve().parents[1]
 TRUTH = "packet"
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 COLUMNS = ["op", "bytes", "distance_km", "loss", "engine", "time_us", "packet_us", "error"]
+# What a case has of its own, and the option that says its values.
+VARIED = {"cluster.cross.distance": "--distances", "cluster.cross.loss": "--losses"}
 TWICE = math.log(2)  # the ends of the scale of colours: half and twice the time
 
 
@@ -75,12 +77,13 @@ def cases_of(options):
                       measuring.program_fingerprint(options.program))
     return [{"program": program, "study": study, "engine": engine, "contents": contents_of(engine),
              "op": options.op, "bytes": size, "distance_km": distance, "loss": loss, "seed": seed,
-             "iterations": options.iterations}
+             "iterations": options.iterations, **({"set": options.set} if options.set else {})}
             for size in options.sizes for distance in options.distances for loss in options.losses
             for engine in [*options.engines, TRUTH]
-            # Only packets, and fluids of messages, draw the packets that are lost.
-            for seed in (range(1, options.seeds + 1) if engine.startswith((TRUTH, "flow")) and loss
-                         else [1])]
+            # Only packets, and fluids of messages, draw the packets that are lost, and with some
+            # settings their paths.
+            for seed in (range(1, options.seeds + 1)
+                         if engine.startswith((TRUTH, "flow")) and (loss or options.set) else [1])]
 
 
 def measured(case, options):
@@ -88,6 +91,7 @@ def measured(case, options):
         [options.program, "collective", options.study, "--json", "--op", case["op"],
          "--engine", case["engine"], "-b", str(case["bytes"]), "-e", str(case["bytes"]),
          "--iterations", str(case["iterations"]), "--seed", str(case["seed"]),
+         *(word for setting in case.get("set", []) for word in ("--set", setting)),
          "--set", f"cluster.cross.distance={case['distance_km']:g}km",
          "--set", f"cluster.cross.loss={case['loss']:g}"])
     if code:
@@ -146,6 +150,9 @@ def parse(arguments):
     parser.add_argument("--engines", nargs="+", required=True, metavar="ENGINE",
                         help="such as mine='command:python3 mine.py' analytical flow")
     parser.add_argument("--op", default="all_reduce")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                        help="of the study, in every run: such as network.multipath=e-ecmp; "
+                        "repeatable")
     parser.add_argument("--sizes", type=sizes_of, default=sizes_of("64K,1M,16M"))
     parser.add_argument("--distances", type=numbers_of, default=[1, 30, 300], help="in km")
     parser.add_argument("--losses", type=numbers_of, default=[0, 1e-4])
@@ -162,6 +169,12 @@ def parse(arguments):
     if options.output.suffix not in (".svg", ".png"):
         parser.error(f"-o {options.output}: the name has to end in .svg or .png")
     names = [name_of(engine) for engine in options.engines]
+    for setting in options.set:
+        key, equals, _ = setting.partition("=")
+        if not equals:
+            parser.error(f"--set {setting}: this is not KEY=VALUE")
+        if key in VARIED:
+            parser.error(f"--set {key}: the map varies it; say {VARIED[key]}")
     if TRUTH in names or len(set(names)) < len(names):
         parser.error(f"--engines: every name once, and {TRUTH} is what they are held against")
     return options

@@ -66,7 +66,7 @@ def draw(files, output):
                       color=COLOURS[number % len(COLOURS)],
                       linestyle="-" if number < len(COLOURS) else "--")
             number += 1
-    axes.set_xscale("log")
+    measuring.logarithmic(axes.xaxis)
     axes.set_xlabel("slowdown: time over that in an empty network")
     axes.set_ylabel("messages (%)")
     axes.set_ylim(0, 100)

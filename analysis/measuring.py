@@ -179,6 +179,20 @@ def prepare(matplotlib):
         "axes.unicode_minus": False, "svg.fonttype": "none", "svg.hashsalt": "scaleacross"})
 
 
+def logarithmic(axis, base=10):
+    """Makes an axis that has its data logarithmic, with ticks in plain digits: matplotlib would
+    write powers as formulas, and text.parse_math does not read them. An axis of less than two powers
+    of ten has ticks at 2 and 5 of each as well."""
+    ticker = importlib.import_module("matplotlib.ticker")
+    axes = axis.axes
+    {"x": axes.set_xscale, "y": axes.set_yscale}[axis.axis_name]("log", base=base)
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(ticker.LogLocator(
+        base, (1, 2, 5) if base == 10 and high < low * 100 else (1,)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
 def save(figure, path):
     """Writes the same bytes for the same figure: no dates, no versions."""
     if path.suffix not in (".svg", ".png"):  # else matplotlib writes to a name of its own

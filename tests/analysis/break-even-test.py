@@ -41,17 +41,24 @@ def texts(path):
     return [element.text for element in xml.etree.ElementTree.parse(path).iter(f"{SVG}text")]
 
 
-def fills(path):
-    """Colour and opacity of each cell by its row and column."""
+def groups(path, kind):
+    """Groups "KIND ROW COLUMN" of a picture, by row and column."""
     found = {}
     for group in xml.etree.ElementTree.parse(path).iter(f"{SVG}g"):
-        cell = re.fullmatch(r"cell (\d+) (\d+)", group.get("id", ""))
+        cell = re.fullmatch(kind + r" (\d+) (\d+)", group.get("id", ""))
         if cell:
-            style = group.find(f"{SVG}path").get("style")
-            colour = re.search(r"fill: (#\w+)", style).group(1)
-            opacity = re.search(r"opacity: ([\d.]+)", style)
-            found[int(cell[1]), int(cell[2])] = colour, float(opacity[1]) if opacity else 1.0
+            found[int(cell[1]), int(cell[2])] = group
     return found
+
+
+def fills(path):
+    """The colour of each cell, by its row and column."""
+    return {cell: re.search(r"fill: (#\w+)", group.find(f"{SVG}path").get("style")).group(1)
+            for cell, group in groups(path, "cell").items()}
+
+
+def name(point):
+    return f"{point['winner'].upper()}-out"
 
 
 class BreakEven(unittest.TestCase):
@@ -81,16 +88,15 @@ class BreakEven(unittest.TestCase):
 
     def test_cells_are_the_winners_of_the_report(self):
         self.assertEqual(self.draw(self.path), (0, ""))
-        cells = fills(self.out)
+        cells, doubts = fills(self.out), groups(self.out, "doubt")
         self.assertEqual(len(cells), len(DISTANCES) * len(RATIOS))
         colours = {}
         drawn = texts(self.out)
         for point in self.report["points"]:
             row = DISTANCES.index(point["at"]["cluster.cross.distance"])
             column = RATIOS.index(point["at"]["cluster.cross.oversubscription"])
-            colour, opacity = cells[row, column]
-            colours.setdefault(point["winner"], set()).add(colour)
-            self.assertEqual(opacity < 0.5, point["probability"] < point["sure"])
+            colours.setdefault(point["winner"], set()).add(cells[row, column])
+            self.assertEqual((row, column) in doubts, point["probability"] < point["sure"])
             self.assertIn(f"{100 * point['margin']:.1f} %", drawn)
         # Both win somewhere, each in one colour of its own.
         self.assertEqual(set(colours), {"dp", "pp"})
@@ -99,6 +105,18 @@ class BreakEven(unittest.TestCase):
         for text in (*DISTANCES, *RATIOS, "DP-out", "PP-out", "equally fast",
                      "small-two-buildings: which placement wins, and by how much"):
             self.assertIn(text, drawn)
+
+    def test_lines_pass_behind_the_text(self):
+        self.assertEqual(self.draw(self.path), (0, ""))
+        # SVG paints in the order of the file: a text stands on a patch of the colour of its cell,
+        # behind the last line.
+        text = self.out.read_text()
+        last = text.rindex('id="LineCollection') if "LineCollection" in text else \
+            text.rindex('id="PathCollection') if "PathCollection" in text else \
+            text.rindex('id="QuadContourSet')
+        for point in self.report["points"]:
+            written = text.index(f">{name(point)}</text>", last)
+            self.assertLess(last, text.rindex("<path", last, written))
 
     def test_margins_have_the_sign_of_the_winner(self):
         _, rows = break_even.grid_of(self.report, {})
@@ -122,7 +140,7 @@ class BreakEven(unittest.TestCase):
         drawn = texts(self.out)
         self.assertIn("alone", drawn)
         self.assertIn("none", drawn)
-        self.assertEqual(fills(self.out)[0, 1], ("#ffffff", 1.0))
+        self.assertEqual(fills(self.out)[0, 1], "#ffffff")
 
     def test_of_three_sweeps_one_is_held(self):
         code, said = self.draw(self.three)

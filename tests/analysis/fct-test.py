@@ -3,6 +3,7 @@
 """Pictures go where they are asked to, or the reason why not is said in a line."""
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,17 @@ class Fct(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("2 messages  slowdown    1.000 median     3.000 p99     3.000 worst", done.stdout)
         self.assertTrue((self.folder / "a.svg").read_text().startswith("<?xml"))
+
+    def test_ticks_are_plain_numbers(self):
+        # From the narrowest axis to one of many powers of ten; matplotlib's own are formulas.
+        for worst, ticks in ((1.5, ["1"]), (9, ["1", "2", "5"]), (55, ["1", "2", "5", "10", "20"]),
+                             (2e5, ["1", "100", "10000"])):
+            (self.folder / "rows.csv").write_text(ROWS + f"3000,{worst},a\n")
+            self.assertEqual(self.draw("rows.csv", "-o", "a.svg").returncode, 0)
+            text = (self.folder / "a.svg").read_text()
+            drawn = re.findall(r">([^<>]*)</text>", text)
+            self.assertFalse([word for word in drawn if "$" in word or "{" in word], drawn)
+            self.assertLessEqual(set(ticks), set(drawn), worst)
 
     def test_a_name_that_says_no_format_is_refused(self):
         for name in ("a.foo", "a", "/dev/full"):

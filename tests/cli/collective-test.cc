@@ -521,6 +521,28 @@ TEST_F(CollectiveCommand, RemediesForOtherServersWork)
     EXPECT_THAT(remedy("--machine dgx-h100 --nodes 2"), HasSubstr("take another log"));
 }
 
+// 1 MiB in 100 us are 10.49 GB/s, times 15/8 for sixteen ranks: 19.66.
+TEST_F(CollectiveCommand, BandwidthsHaveToBeOfAsManyRanks)
+{
+    const std::string line = "1048576 262144 float sum -1 100.0 10.49 19.66 0 1 1 1 0\n";
+    const std::string bare =
+        "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" + line;
+    Write("all_reduce.txt", bare);
+    EXPECT_EQ(Run("collective pair.yaml --like all_reduce.txt").code, 0);
+    const Call eight = Run("collective --machine dgx-h100 --like all_reduce.txt");
+    EXPECT_EQ(eight.code, 2);
+    EXPECT_THAT(eight.err,
+                HasSubstr("all_reduce.txt:2: busbw x time / size at all_reduce.txt:2 is that of"));
+    EXPECT_THAT(eight.err, HasSubstr("allowed: 8 ranks in a group, as there are here"));
+    // One line of a list of sixteen.
+    Write("one.txt", "# Rank 0 Group 0 Pid 10 on host0 device 0 [00] H100\n" + bare);
+    const Call one = Run("collective pair.yaml --op all_reduce --like one.txt");
+    EXPECT_EQ(one.code, 2);
+    EXPECT_THAT(one.err,
+                HasSubstr("one.txt:1: the list of devices is not that of the table: a group has 1 "
+                          "rank in it"));
+}
+
 TEST_F(CollectiveCommand, LogsWithWrongResultsAreRefused)
 {
     Write("log.txt", LogOf("all_reduce", "1048576 262144 float sum -1 90 1 1 0 1 1 1 3\n"));

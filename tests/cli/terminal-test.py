@@ -74,6 +74,16 @@ class TerminalTest(unittest.TestCase):
             with self.subTest(what=what, width=width):
                 self.hold(["list", what], width)
 
+    def test_lists_elsewhere(self):
+        """What goes to a file or a pager is laid out as on a terminal of 100 columns."""
+        for what in ("models", "gpus", "curves", "stacks", "fabrics", "machines", "schedules",
+                     "transports", "plans", "baselines", "engines", "fields"):
+            with self.subTest(what=what):
+                plain = piped(["list", what], self.folder.name)
+                self.assertEqual(plain, shown(["list", what], self.folder.name, 100))
+                # As wide as the longest words of each column.
+                self.assertLessEqual(max(map(len, plain.splitlines())), 160)
+
     def test_wide_enough(self):
         plain, text = self.hold(["show", "small.db"], 1000)
         self.assertEqual(text, plain)

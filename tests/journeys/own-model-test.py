@@ -156,11 +156,28 @@ class OwnModel(unittest.TestCase):
             counts.append(float(row["time_us"]))
         self.assertAlmostEqual(counts[1] / counts[0], 2, places=6)
 
+    def test_settings_are_those_of_every_run(self):
+        size, distance = SIZES[0], DISTANCES[0]
+        settings = ["--set", "network.multipath=e-ecmp", "--set", "network.collective=ring"]
+        code, printed = self.draw(
+            ["analytical"], *settings, "--sizes", "64K", "--distances", f"{distance}",
+            "--losses", "0", "--csv", str(self.folder / "set.csv"), "-o",
+            str(self.folder / "set.svg"))
+        self.assertEqual(code, 0, printed)
+        with (self.folder / "set.csv").open(newline="") as file:
+            (row,) = csv.DictReader(file)
+        packets = [self.asked("packet", size, distance, 0, "--seed", str(seed), *settings)
+                   for seed in range(1, 5)]
+        self.assertAlmostEqual(float(row["packet_us"]), sum(packets) / len(packets), places=6)
+        # They are rows of their own.
+        self.assertNotEqual(float(row["packet_us"]), self.asked("packet", size, distance, 0))
+
     def test_what_is_wrong_is_said(self):
         code, said = self.draw(["wrong"])
         self.assertEqual(code, 2)
         self.assertTrue(said.startswith("error_map.py: error: wrong, 64 KiB: "), said)
-        for words in (["-o", "errors.pdf"], ["--sizes", "1x"], ["--engines", "packet"]):
+        for words in (["-o", "errors.pdf"], ["--sizes", "1x"], ["--engines", "packet"],
+                      ["--set", "network.multipath"], ["--set", "cluster.cross.loss=0.1"]):
             with self.assertRaises(SystemExit):
                 self.draw(ENGINES, *words)
 

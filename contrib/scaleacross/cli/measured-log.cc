@@ -138,6 +138,38 @@ CheckRanks(const NcclLog& log, const LogCounterpart& here, const CounterpartElse
                       RemedyOf(log, here, elsewhere));
 }
 
+void
+CheckBandwidths(const NcclLog& log, CollectiveOp op, const LogCounterpart& here)
+{
+    const std::optional<RankRange> range = RanksByBandwidth(log, op);
+    const auto within = [&range](uint32_t ranks) {
+        return ranks >= range->least && (ranks <= range->most || range->most == 0);
+    };
+    if (!range || within(log.ranks == 0 ? here.members : log.ranks))
+    {
+        return;
+    }
+    const std::string those = range->least == range->most ? Number(range->least, "rank")
+                              : range->most == 0
+                                  ? Number(range->least, "rank") + " or more"
+                                  : fmt::format("{} to {} ranks", range->least, range->most);
+    const std::string bandwidths =
+        fmt::format("busbw x time / size at {} is that of {}", range->where, those);
+    if (log.ranks > 0)
+    {
+        throw ConfigError(log.ranksAt,
+                          "the list of devices is not that of the table: a group has " +
+                              Number(log.ranks, "rank") + " in it, and " + bandwidths,
+                          "a line for every rank of the run",
+                          "give all of the list, or leave all of it out");
+    }
+    throw ConfigError(range->where,
+                      bandwidths,
+                      Number(here.members, "rank") + " in a group, as there are here",
+                      "take the study, --nodes, --gpus-per-node or --group of as many ranks; or "
+                      "the right --op, if it is of another operation");
+}
+
 const MeasuredSize&
 MeasuredAt(const NcclLog& log, Bytes bytes)
 {

@@ -45,6 +45,10 @@ void CheckRanks(const NcclLog& log,
                 const LogCounterpart& here,
                 const CounterpartElsewhere& elsewhere);
 
+/// Throws ConfigError if the log's bandwidths are those of another number of ranks than its list of
+/// devices has, or without a list, than there are here.
+void CheckBandwidths(const NcclLog& log, CollectiveOp op, const LogCounterpart& here);
+
 /// The line of a size. Domain: the log has it.
 const MeasuredSize& MeasuredAt(const NcclLog& log, Bytes bytes);
 

@@ -58,6 +58,8 @@ class Chakra : public testing::Test
         }
         catch (const ConfigError& error)
         {
+            EXPECT_NE(error.Allowed(), "") << error.what();
+            EXPECT_NE(error.Remedy(), "") << error.what();
             return error.what();
         }
         return "nothing is refused";
@@ -436,6 +438,16 @@ TEST_F(Chakra, AGroupsNameIsItsRanksOwn)
                          Trace({})}),
                 HasSubstr("has other ranks than before"));
     EXPECT_THAT(Refusal({Trace({GroupsOfRank("process groups")})}), HasSubstr("cannot be read"));
+    for (const std::string name : {"1.5", "null", "true", "[1]"})
+    {
+        EXPECT_THAT(
+            Refusal({Trace({GroupsOfRank(R"([[{"pg_name": )" + name + R"(, "ranks": [0]}]])")})}),
+            HasSubstr("the pg_name of a process group is " + name));
+    }
+    EXPECT_THAT(
+        Refusal({Trace({GroupsOfRank(
+            R"([[{"pg_name": 1, "ranks": [0], "pg_desc": 2}, {"pg_name": 3, "ranks": []}]])")})}),
+        HasSubstr("the pg_desc of process group '1' is 2"));
 }
 
 // By the descriptions that Megatron-LM's parallel_state.py and PyTorch's device meshes give.
@@ -610,10 +622,10 @@ TEST_F(Chakra, WhatCannotBeDoneIsRefusedByName)
           Trace({Message(1, false, 0, 8), Message(2, true, 0, 8).After({1})})},
          {"ranks wait for each other", "node 2 'send'", "node 1 'receive'"}},
         {Everywhere(2, Trace({Collective(1, 0, 8).Has("comm_size", kInt64, 9U)})),
-         {"comm_size 2 times"}},
+         {"the attribute comm_size more than once"}},
         {{idle}, {"no rank computes or communicates anything"}},
         {{Trace({WireNode(1, kCompNode, "x").Has("is_cpu_op", std::string("no"))})},
-         {"is no whole number"}},
+         {"is_cpu_op is a string", "0 or 1"}},
         {Everywhere(2,
                     Trace({WireNode(1, kCollNode, "x")
                                .Has("is_cpu_op", kBool, 1U)
@@ -632,6 +644,43 @@ TEST_F(Chakra, WhatCannotBeDoneIsRefusedByName)
             std::filesystem::remove(m_folder.Of(ChakraFile("t", rank)));
         }
     }
+}
+
+// In two groups of two, each rank sends 2 (n-1)/n S = S: 4 MiB. Among all four it would be 6.
+TEST_F(Chakra, GroupsMayBeNumbers)
+{
+    // STAGE writes an int32 comm_group with its option STAGE_LEGACY_ATTR (August 2025).
+    for (const std::string name : {"pg_name", "comm_group"})
+    {
+        for (const uint32_t type : {kInt32, kInt64, kUint64})
+        {
+            const auto of = [&](uint64_t group) {
+                return Trace({Collective(1, 0, kMiB).Has(name, type, group)});
+            };
+            const TraceSpec trace =
+                Read({of(1), of(1), of(2), of(2)}, R"({"1": [0, 1], "2": [2, 3]})");
+            EXPECT_EQ(AllBytes(Run(AnalyticalEngine(), trace, BuildingsOf({4}))), Bytes(4 * kMiB))
+                << name << " " << type;
+        }
+    }
+    const auto both = Collective(1, 0, kMiB, "1").Has("comm_group", kInt32, 2U);
+    EXPECT_THAT(Refusal(Everywhere(2, Trace({both}))),
+                HasSubstr("its pg_name is '1' and its comm_group '2'"));
+}
+
+TEST_F(Chakra, UnknownAttributesAreNamedOnce)
+{
+    const auto with = [](const std::string& name, uint64_t value) {
+        return Everywhere(2, Trace({Collective(7, 0, kMiB).Has(name, kInt32, value)}));
+    };
+    const auto warnings = Read(with("comm_sizes", 1)).work->warnings;
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_THAT(warnings[0], HasSubstr("nothing here reads the attribute 'comm_sizes'"));
+    EXPECT_THAT(warnings[0], HasSubstr("t.0.et, node 7 'collective'"));
+    EXPECT_THAT(warnings[0], HasSubstr("was comm_size meant?"));
+    EXPECT_THAT(Read(with("comm_priority", 0)).work->warnings, testing::IsEmpty());
+    EXPECT_THAT(Read(with("comm_priority", 3)).work->warnings,
+                testing::ElementsAre(HasSubstr("comm_priority has no effect")));
 }
 
 TEST_F(Chakra, GroupsThatAreNoLatticeAreRefused)

@@ -6,12 +6,14 @@
 #include "../../temporary-folder.h"
 #include "core/base/errors.h"
 #include "core/io/nccl-log.h"
+#include "core/io/nccl-tests-words.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace scaleacross
 {
@@ -240,6 +242,180 @@ TEST(NcclLog, WrongLogsAreRefusedByPlace)
                 HasSubstr("all_reduce.log:2: 'broadcast_perf' does no operation"));
     EXPECT_THAT(Refusal(Replaced(g_new, "Rank  3", "Rank  0")),
                 HasSubstr("all_reduce.log:9: rank 0 is listed a second time"));
+}
+
+// nccl-tests 2.9.0: alltoall has a column redop and nothing in it, and results in place that are
+// none.
+TEST(NcclLog, AllToAllOfOldReleasesHasABlankColumn)
+{
+    const std::string text =
+        "#       size         count      type   redop     time   algbw   busbw  error     time   "
+        "algbw   busbw  error\n"
+        "   268435456       1048576     float           520935    0.52    0.51  0e+00   519562    "
+        "0.52    0.51  1e+00\n"
+        "   536870912       2097152     float          1041974    0.52    0.51  0e+00  1041299    "
+        "0.52    0.51  1e+00\n";
+    const NcclLog log = ParseNcclLog(text, "alltoall.log");
+    ASSERT_EQ(log.sizes.size(), 2U);
+    EXPECT_EQ(log.sizes[0].us, 520935);
+    EXPECT_EQ(log.sizes[1].us, 1041974);
+    // Nothing says what it is of: that is asked for first.
+    EXPECT_EQ(ParseNcclLog(text, "some.log").sizes.size(), 2U);
+    EXPECT_EQ(Refusal(text, "all_reduce.log"),
+              "all_reduce.log:2 error: results differ by 1e+00 of the right ones");
+}
+
+// A tag at every write rather than at every line: nccl-tests writes a line in three parts.
+TEST(NcclLog, TagsWithinALineAreTakenOut)
+{
+    const std::string head =
+        "[0] # nThread 1 nGpus 1 minBytes 1048576 maxBytes 8388608 step: 2(factor)\n"
+        "[0] #       size         count      type   redop    root     time   algbw   busbw #wrong  "
+        "   "
+        "time   algbw   busbw #wrong\n";
+    const std::string line = "     1048576        262144     float     sum      -1[0]    1626.5    "
+                             "0.64    1.24      0[0]    2302.3    0.46    0.87      0\n";
+    const NcclLog log = ParseNcclLog(head + "[0] " + line, "all_reduce.log");
+    ASSERT_EQ(log.sizes.size(), 1U);
+    EXPECT_EQ(log.sizes[0].us, 1626.5);
+    // Of another tag, or without one in front, nobody knows what it belongs to.
+    for (const std::string tag : {"", "[1] ", "0: "})
+    {
+        EXPECT_EQ(Refusal(head + tag + line),
+                  "all_reduce.log:3 root: '-1[0]' is no value of this column")
+            << tag;
+    }
+    EXPECT_EQ(Refusal("0: # size count type redop root time algbw busbw #wrong\n"
+                      "0: 1024 256 float sum -1 0: 9.5 0.11 0.20 0: 0\n"),
+              "all_reduce.log:2 time: '0:' is no value of this column");
+}
+
+TEST(NcclLog, ListsThatAreNotWholeAreRefused)
+{
+    const auto without = [](const std::string& rank) {
+        const std::string text = g_new;
+        const size_t at = text.find("#  Rank  " + rank);
+        return std::string(text).erase(at, text.find('\n', at) + 1 - at);
+    };
+    EXPECT_EQ(Refusal(without("1"), "x"),
+              "x:6: the list of devices is not whole: it has rank 3, and none of rank 1");
+    EXPECT_EQ(
+        Refusal(Replaced(g_new, "nGpus 1", "nGpus 2"), "x"),
+        "x:6: the list of devices is not whole: process 4711 on alpha00 has 1 rank in it, and "
+        "2 by x:3");
+    // Where nccl-tests has no more room for a process's it says so.
+    EXPECT_EQ(Refusal(Replaced(g_new, "NVIDIA H100 80GB HBM3\n#\n", "NVIDIA H1...\n#\n"), "x"),
+              "x:9: the list of devices is not whole: nccl-tests had no room for the rest of a "
+              "process's");
+    EXPECT_EQ(Refusal(g_new, "x"), "");
+}
+
+// Bandwidths of nccl-tests' own definition: 1 GiB in 8000 us are 134.218 GB/s, times 1.75 for an
+// all-reduce of 8 ranks and 0.875 for an all-gather. 9 ranks would have 238.61.
+TEST(NcclLog, BandwidthsTellRanks)
+{
+    const auto log = [](const std::string& bandwidths) {
+        return ParseNcclLog("# size count type redop root time algbw busbw #wrong\n"
+                            "1073741824 268435456 float sum -1 8000 " +
+                                bandwidths + " 0\n",
+                            "x");
+    };
+    const auto ranks = [](const NcclLog& one, CollectiveOp op) {
+        const auto range = RanksByBandwidth(one, op);
+        return range ? std::to_string(range->least) + " to " + std::to_string(range->most)
+                     : std::string("not known");
+    };
+    EXPECT_EQ(ranks(log("134.22 234.88"), CollectiveOp::AllReduce), "8 to 8");
+    EXPECT_EQ(ranks(log("134.22 117.44"), CollectiveOp::AllGather), "8 to 8");
+    EXPECT_EQ(ranks(log("134.22 0.00"), CollectiveOp::AllReduce), "1 to 1");
+    // (n-1)/n = 1 within the rounding of 8000, 1 in 16,000.
+    EXPECT_THAT(ranks(log("134.22 134.22"), CollectiveOp::AllGather), HasSubstr(" to 0"));
+    EXPECT_EQ(ranks(log("134.22 134.22"), CollectiveOp::SendReceive), "not known");
+    // Of columns that are not size / time nothing is known.
+    EXPECT_EQ(ranks(log("1 1"), CollectiveOp::AllReduce), "not known");
+}
+
+TEST(NcclLog, CyclesAreNamed)
+{
+    const std::string line = "1024 256 float sum -1 9.5 0.11 0.20 0\n";
+    EXPECT_EQ(Refusal("# size count type redop root time algbw busbw #wrong\n" + line +
+                          "# Testing 2 cycle.\n" + line,
+                      "x"),
+              "x:4: the size 1024 is there a second time, after x:2: another cycle of -N begins at "
+              "x:3");
+}
+
+// nccl-tests 2.19.6 with -J: of every process the first of its devices, here two of two.
+TEST(NcclLog, JsonSaysTheSame)
+{
+    const std::string text =
+        R"({"version":3,"start_time":"2026-01-02 03:04:05","args":["./build\/all_gather_perf"],)"
+        R"("env":[],"nccl_version":22807,"config":{"nthreads":1,"ngpus":2,"devices":[)"
+        R"({"rank":0,"group":0,"pid":7,"hostname":"a","device":0,"device_hex":"x","device_info":"H"},)"
+        R"({"rank":2,"group":0,"pid":8,"hostname":"b","device":0,"device_hex":"x","device_info":"H"})"
+        R"(]},"results":[{"size":1048576,"count":65536,"type":"float","redop":"none","root":"    -1",)"
+        R"("out_of_place":{"time":50.250000,"alg_bw":20.867184,"bus_bw":15.650388,"nwrong":0.000000},)"
+        R"("in_place":{"time":48.0,"alg_bw":21.8,"bus_bw":16.3,"nwrong":null},"actual_iterations":20,)"
+        R"("experiment_name":"x"}],"out_of_bounds":{"count":0,"okay":"true"}})";
+    const NcclLog log = ParseNcclLog(text, "x.json");
+    EXPECT_EQ(log.op, CollectiveOp::AllGather);
+    EXPECT_TRUE(log.opByLine);
+    EXPECT_EQ(log.ranks, 4U);
+    EXPECT_EQ(log.groups, 1U);
+    EXPECT_EQ(log.servers, 2U);
+    ASSERT_EQ(log.sizes.size(), 1U);
+    EXPECT_EQ(log.sizes[0].us, 50.25);
+    EXPECT_EQ(log.sizes[0].count, 65536U);
+    const auto range = RanksByBandwidth(log, CollectiveOp::AllGather);
+    ASSERT_TRUE(range.has_value());
+    EXPECT_EQ(range->least, 4U);
+    EXPECT_EQ(range->most, 4U);
+    EXPECT_EQ(Refusal(Replaced(text, "\"nwrong\":0.0", "\"nwrong\":2.0"), "x.json"),
+              "x.json results[0] #wrong: 2 elements came out wrong");
+    EXPECT_EQ(Refusal(Replaced(text, "\"time\":50", "\"cpu_time\":50"), "x.json"),
+              "x.json results[0] out_of_place: it has cpu_time in place of time");
+    EXPECT_EQ(Refusal(Replaced(text, "all_gather", "broadcast"), "x.json"),
+              "x.json args: './build/broadcast_perf' does no operation that is modelled");
+    EXPECT_EQ(Refusal(Replaced(text, "\"results\"", "\"rows\""), "x.json"),
+              "x.json: the JSON has no results");
+    EXPECT_EQ(Refusal(text.substr(0, 300), "x.json").substr(0, 39),
+              "x.json: the JSON ends or breaks at byte");
+}
+
+TEST(NcclLog, WordsOfNcclTestsAreTaken)
+{
+    for (const auto& [word, op] : {std::pair("alltoall", CollectiveOp::AllToAll),
+                                   {"alltoall_perf", CollectiveOp::AllToAll},
+                                   {"all_to_all", CollectiveOp::AllToAll},
+                                   {"all_reduce_perf", CollectiveOp::AllReduce},
+                                   {"./build/all_gather_perf", CollectiveOp::AllGather},
+                                   {"reduce_scatter", CollectiveOp::ReduceScatter},
+                                   {"sendrecv_perf", CollectiveOp::SendReceive},
+                                   {"dispatch", CollectiveOp::Dispatch}})
+    {
+        EXPECT_EQ(ParseCollectiveOp("--op", word), op) << word;
+    }
+    const auto problem = [](const std::string& word) {
+        try
+        {
+            ParseCollectiveOp("--op", word);
+        }
+        catch (const ConfigError& error)
+        {
+            EXPECT_NE(error.Remedy(), "") << word;
+            return error.Problem();
+        }
+        return std::string();
+    };
+    // Every other program that nccl-tests 2.19.6 builds.
+    for (const std::string word :
+         {"broadcast", "gather", "scatter", "reduce", "hypercube", "alltoallv", "reduce_perf"})
+    {
+        EXPECT_EQ(problem(word),
+                  "'" + word + "' is an operation of nccl-tests that is not modelled");
+    }
+    EXPECT_EQ(problem("allreduce"), "'allreduce' is not known");
+    EXPECT_EQ(problem(""), "'' is not known");
 }
 
 TEST(NcclLog, FilesThatAreNone)

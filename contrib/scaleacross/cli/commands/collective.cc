@@ -18,6 +18,7 @@
 #include "core/base/text.h"
 #include "core/io/machine-reader.h"
 #include "core/io/nccl-log.h"
+#include "core/io/nccl-tests-words.h"
 #include "core/spec/without-effect.h"
 #include "core/store/collective-store.h"
 #include "core/work/graph/collective-graph.h"
@@ -190,7 +191,7 @@ NetworkOf(const CollectiveCommand& options)
     if (options.machine.empty())
     {
         CollectiveSpec spec;
-        spec.op = WordAt<CollectiveOp>("--op", options.op, CollectiveOpWords());
+        spec.op = ParseCollectiveOp("--op", options.op);
         return StudyOf(options.common,
                        spec.Routes() ? StudyScope::NetworkAndModel : StudyScope::Network);
     }
@@ -316,7 +317,7 @@ Measurement::Measurement(const CollectiveCommand& options)
 {
     m_run.seed = m_study.seed;
     m_run.limits.wallTime = TimeLimitOf(options.timeLimit);
-    m_spec.op = WordAt<CollectiveOp>("--op", options.op, CollectiveOpWords());
+    m_spec.op = ParseCollectiveOp("--op", options.op);
     if (!options.like.empty())
     {
         m_log = ReadNcclLog(options.like);
@@ -382,6 +383,7 @@ std::vector<Bytes>
 Measurement::SizesOfLog(const CollectiveCommand& options) const
 {
     const LogCounterpart here = *CounterpartOf(options, m_layout, m_spec.group, *m_log);
+    CheckBandwidths(*m_log, m_spec.op, here);
     CheckRanks(*m_log, here, [&](uint32_t nodes, uint32_t gpusPerNode, CollectiveGroup group) {
         return CounterpartOn(options, nodes, gpusPerNode, group, *m_log);
     });
@@ -691,7 +693,8 @@ AddCollective(CommandLine& program)
     AddSeed(command, options->common);
     AddSetAndJson(command, options->common);
     command.Add("--engine", options->engine, EngineHelp()).ShowDefault();
-    command.Add("--op", options->op, AnyOf(CollectiveOpWords())).ShowDefault();
+    command.Add("--op", options->op, AnyOf(CollectiveOpWords()) + "; or nccl-tests' names of these")
+        .ShowDefault();
     command
         .Add("--group",
              options->group,

@@ -416,7 +416,7 @@ TextOf(const Listing& listing)
     {
         table.Add(entry.cells);
     }
-    return table.Text();
+    return table.Text(ReadingWidth());
 }
 
 } // namespace

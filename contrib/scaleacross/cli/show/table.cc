@@ -58,6 +58,14 @@ OutputWidth()
     return known ? size.ws_col : SIZE_MAX;
 }
 
+size_t
+ReadingWidth()
+{
+    constexpr size_t kElsewhere = 100;
+    const size_t width = OutputWidth();
+    return width == SIZE_MAX ? kElsewhere : width;
+}
+
 Table::Table(std::vector<Column> columns)
     : m_columns(std::move(columns))
 {

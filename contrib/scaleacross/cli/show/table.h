@@ -13,6 +13,11 @@ namespace scaleacross
 /// Columns of the terminal that standard output goes to; SIZE_MAX if it goes elsewhere.
 size_t OutputWidth();
 
+/// Columns of a table that explains, of cells as long as sentences: those of the terminal, else
+/// 100, so that it can be read in a file or through a pager as well. Programs are given --json or
+/// --csv.
+size_t ReadingWidth();
+
 /// A small table for people: columns as wide as their widest cell, two spaces apart. Where that is
 /// wider than the output, titles and cells of left columns go over several lines, between words,
 /// those of the widest column first; numbers and their units stay together.

@@ -5,14 +5,15 @@
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
+#include "core/io/nccl-json.h"
+#include "core/io/nccl-ranks.h"
+#include "core/io/nccl-tests-words.h"
 #include "core/io/text-file.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <filesystem>
-#include <iterator>
-#include <map>
-#include <set>
-#include <sstream>
 #include <utility>
 
 namespace scaleacross
@@ -21,68 +22,99 @@ namespace scaleacross
 namespace
 {
 
-/// Names of programs, without their ending, and what they do.
-const std::map<std::string, CollectiveOp>&
-Programs()
+/// A line without line end and colours, and with a blank behind tags that have none.
+std::string
+Cleaned(std::string_view line)
 {
-    static const std::map<std::string, CollectiveOp> programs = {
-        {"all_reduce", CollectiveOp::AllReduce},
-        {"all_gather", CollectiveOp::AllGather},
-        {"reduce_scatter", CollectiveOp::ReduceScatter},
-        {"alltoall", CollectiveOp::AllToAll},
-        {"sendrecv", CollectiveOp::SendReceive}};
-    return programs;
+    std::string text;
+    for (size_t i = 0; i < line.size(); i++)
+    {
+        if (line[i] == '\x1b' && i + 1 < line.size() && line[i + 1] == '[')
+        {
+            // A colour of a terminal: everything up to its letter.
+            for (i += 2; i < line.size() && std::isalpha(static_cast<unsigned char>(line[i])) == 0;)
+            {
+                i++;
+            }
+            continue;
+        }
+        text += line[i] == '\t' || line[i] == '\r' ? ' ' : line[i];
+        const bool tag = i > 0 && line[i] == ':' && (line[i - 1] == '>' || line[i - 1] == ']');
+        if (tag)
+        {
+            text += ' ';
+        }
+    }
+    return text;
 }
 
+/// A line's words, and where each begins.
+struct Words
+{
+    explicit Words(const std::string& line)
+    {
+        for (size_t at = line.find_first_not_of(' '); at != std::string::npos;)
+        {
+            const size_t end = std::min(line.find(' ', at), line.size());
+            text.push_back(line.substr(at, end - at));
+            begin.push_back(at);
+            at = line.find_first_not_of(' ', end);
+        }
+    }
+
+    /// The words from one on.
+    std::vector<std::string> From(size_t first) const
+    {
+        return {text.begin() + static_cast<ptrdiff_t>(first), text.end()};
+    }
+
+    /// The index of the first of words that follow each other. None: they do not.
+    std::optional<size_t> Find(const std::vector<std::string>& sequence) const
+    {
+        const auto found = std::search(text.begin(), text.end(), sequence.begin(), sequence.end());
+        return found == text.end()
+                   ? std::nullopt
+                   : std::optional<size_t>(static_cast<size_t>(found - text.begin()));
+    }
+
+    std::vector<std::string> text;
+    std::vector<size_t> begin;
+};
+
+/// Words with a bracket are written by a launcher, and never by nccl-tests in its table.
 bool
-IsWhole(const std::string& cell)
+IsBracketed(const std::string& word)
 {
-    return !cell.empty() &&
-           std::all_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return word.find_first_of("[<") != std::string::npos && word.find_first_of("]>") < word.size();
 }
 
-/// A line without what a launcher writes before it.
-std::string_view
-Untagged(std::string_view line)
+/// The length of what a line has in front of it, if that is like `prefix`: the same but for
+/// letters, digits and the number of blanks. None: the line begins otherwise.
+std::optional<size_t>
+PrefixLength(const std::string& prefix, const std::string& line)
 {
-    const auto skip = [&line](const char* characters) {
-        const size_t at = line.find_first_not_of(characters);
-        line.remove_prefix(at == std::string_view::npos ? line.size() : at);
+    const auto kind = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 ? 'a' : c;
     };
-    skip(" \t");
-    const size_t open = line.find(">:");
-    if (!line.empty() && line.front() == '[' && open != std::string_view::npos)
+    size_t at = line.find_first_not_of(' ');
+    for (size_t i = prefix.find_first_not_of(' '); i < prefix.size();)
     {
-        line.remove_prefix(open + 2); // [job,rank]<stdout>:
-        skip(" \t");
+        const char one = kind(prefix[i]);
+        if (at >= line.size() || kind(line[at]) != one)
+        {
+            return std::nullopt;
+        }
+        const bool run = one == 'a' || one == ' ';
+        do
+        {
+            i++;
+        } while (run && i < prefix.size() && kind(prefix[i]) == one);
+        do
+        {
+            at++;
+        } while (run && at < line.size() && kind(line[at]) == one);
     }
-    const size_t colon = line.find(':');
-    if (colon != std::string_view::npos && IsWhole(std::string(line.substr(0, colon))) &&
-        colon + 1 < line.size() && (line[colon + 1] == ' ' || line[colon + 1] == '\t'))
-    {
-        line.remove_prefix(colon + 1); // rank:
-    }
-    return line;
-}
-
-/// Its words; '#' by itself is none.
-std::vector<std::string>
-Words(std::string_view line)
-{
-    std::istringstream stream{std::string(Untagged(line))};
-    std::vector<std::string> words{std::istream_iterator<std::string>(stream),
-                                   std::istream_iterator<std::string>()};
-    if (!words.empty() && words.front() == "#")
-    {
-        words.erase(words.begin());
-    }
-    return words;
-}
-
-size_t
-Position(const std::vector<std::string>& words, const std::string& word)
-{
-    return static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin());
+    return at;
 }
 
 /// Reads line by line.
@@ -100,10 +132,10 @@ class LogReader
         {
             const size_t end = std::min(text.find('\n'), text.size());
             m_line++;
-            ReadLine(Words(text.substr(0, end)));
+            ReadLine(Cleaned(text.substr(0, end)));
             text.remove_prefix(std::min(end + 1, text.size()));
         }
-        if (m_head.empty())
+        if (!m_table)
         {
             throw ConfigError(m_name,
                               "there is no table of nccl-tests",
@@ -113,16 +145,16 @@ class LogReader
         }
         if (m_log.sizes.empty())
         {
-            throw ConfigError(m_headAt,
+            throw ConfigError(m_table->Where(),
                               "the table has no line of a size above 0",
                               "a line for each size",
-                              "has the run ended before its first result?");
+                              "give the log of a run that has come to its first result");
         }
-        CountRanks();
-        if (!m_log.op)
-        {
-            NameOperation();
-        }
+        const NcclRankCounts counts = m_ranks.Count();
+        m_log.ranks = counts.ranks;
+        m_log.groups = counts.groups;
+        m_log.servers = counts.servers;
+        m_log.ranksAt = m_ranks.Where();
         return std::move(m_log);
     }
 
@@ -132,224 +164,194 @@ class LogReader
         return m_name + ":" + std::to_string(m_line);
     }
 
-    void ReadLine(const std::vector<std::string>& words)
+    void ReadLine(const std::string& line)
     {
-        if (words.empty())
+        const Words words(line);
+        const std::vector<std::string>& text = words.text;
+        if (const auto starts = words.Find({"Collective", "test", "starting:"}))
         {
-            return;
+            if (*starts + 3 < text.size())
+            {
+                ReadOperation(text[*starts + 3]);
+            }
         }
-        if (words.size() > 3 && words[0] == "Collective" && words[1] == "test" &&
-            words[2] == "starting:")
+        else if (const auto threads = words.Find({"nGpus"});
+                 threads && *threads >= 2 && *threads + 1 < text.size())
         {
-            ReadOperation(words[3]);
+            ReadShape(text, *threads);
         }
-        else if (words.size() > 3 && words[0] == "Rank" && IsWhole(words[1]))
+        else if (NcclRanks::IsLine(text))
         {
-            ReadRank(words);
+            m_ranks.AddLine(text, Here());
         }
-        else if (words.size() > 4 && words[0] == "size" && words[1] == "count")
+        else if (const auto cycle = words.Find({"cycle."}); cycle && words.Find({"Testing"}))
         {
-            ReadHead(words);
+            m_cycleAt = Here();
         }
-        else if (!m_head.empty() && IsWhole(words.front()))
+        else if (const auto head = NcclTable::FindHead(text))
         {
-            ReadSize(words);
+            ReadHead(line, words, *head);
+        }
+        else if (m_table)
+        {
+            ReadSize(line, words);
         }
     }
 
-    void ReadOperation(const std::string& program)
+    void ReadOperation(const std::string& name)
     {
-        std::string word = std::filesystem::path(program).filename().string();
-        word = word.substr(0, word.find("_perf"));
-        const auto known = Programs().find(word);
-        if (known == Programs().end())
+        const NcclTestsProgram* program = FindNcclTestsProgram(name);
+        if (program == nullptr || !program->op)
         {
-            std::vector<std::string> programs;
-            for (const auto& [one, op] : Programs())
-            {
-                programs.push_back(one + "_perf");
-            }
             throw ConfigError(Here(),
-                              Quoted(program) + " does no operation that is modelled",
-                              AnyOf(programs),
+                              Quoted(name) + " does no operation that is modelled",
+                              AnyOf(ModelledNcclTestsPrograms()),
                               "give a log of one of these");
         }
-        m_log.op = known->second;
+        m_log.op = program->op;
         m_log.opAt = Here();
         m_log.opByLine = true;
     }
 
-    /// By the file's name: all_reduce-4-nodes.log.
-    void NameOperation()
+    /// "nThread 1 nGpus 8 ...".
+    void ReadShape(const std::vector<std::string>& words, size_t gpusAt)
     {
-        std::string name = std::filesystem::path(m_name).filename().string();
-        std::replace(name.begin(), name.end(), '-', '_');
-        for (const auto& [word, op] : Programs())
+        const auto number = [&](size_t at) {
+            return static_cast<uint32_t>(
+                ParseAt(Here(), [&] { return ParseWhole(words[at], 0, 1U << 15); }));
+        };
+        if (words[gpusAt - 2].find("nThread") != std::string::npos)
         {
-            const size_t at = name.find(word);
-            const char next = at == std::string::npos || at + word.size() == name.size()
-                                  ? '.'
-                                  : name[at + word.size()];
-            // alltoallv is another one.
-            if (at != std::string::npos && (next == '.' || next == '_'))
-            {
-                m_log.op = op;
-                m_log.opAt = m_name;
-            }
+            m_ranks.SetPerProcess(number(gpusAt - 1) * number(gpusAt + 1), Here());
         }
     }
 
-    void ReadRank(const std::vector<std::string>& words)
+    void ReadHead(const std::string& line, const Words& words, size_t first)
     {
-        const auto rank = ParseAt(Here(), [&] { return ParseWhole(words[1], 0, 1U << 30); });
-        const size_t on = Position(words, "on");
-        if (on + 1 >= words.size())
-        {
-            return; // a word of something else
-        }
-        const size_t group = Position(words, "Group");
-        if (m_log.ranksAt.empty())
-        {
-            m_log.ranksAt = Here();
-        }
-        if (!m_ranks.insert(rank).second)
+        if (m_table)
         {
             throw ConfigError(Here(),
-                              "rank " + words[1] + " is listed a second time",
-                              "the devices of one run, every rank once",
-                              "give the log of one run; processes that do not know of each other "
-                              "need nccl-tests built with MPI=1");
-        }
-        m_groups[group + 1 < words.size() ? words[group + 1] : ""]++;
-        m_hosts.insert(words[on + 1]);
-    }
-
-    void CountRanks()
-    {
-        m_log.groups = static_cast<uint32_t>(m_groups.size());
-        m_log.servers = static_cast<uint32_t>(m_hosts.size());
-        for (const auto& [group, ranks] : m_groups)
-        {
-            if (m_log.ranks > 0 && m_log.ranks != ranks)
-            {
-                throw ConfigError(m_log.ranksAt,
-                                  "groups have " + std::to_string(m_log.ranks) + " and " +
-                                      std::to_string(ranks) + " ranks",
-                                  "groups of one size",
-                                  "");
-            }
-            m_log.ranks = ranks;
-        }
-    }
-
-    void ReadHead(const std::vector<std::string>& words)
-    {
-        if (!m_head.empty())
-        {
-            throw ConfigError(Here(),
-                              "a second table begins; the first one is at " + m_headAt,
+                              "a second table begins; the first one is at " + m_table->Where(),
                               "one table",
                               "make a file of each");
         }
-        for (const char* column : {"type", "time", "algbw", "busbw"})
-        {
-            if (Position(words, column) == words.size())
-            {
-                const bool ofCpu = Position(words, "cputime") < words.size();
-                throw ConfigError(Here(),
-                                  std::string("the table has no column ") + column,
-                                  "size, count, type, time, algbw and busbw",
-                                  ofCpu ? "run nccl-tests without -C, which times the CPU" : "");
-            }
-        }
-        m_head = words;
-        m_headAt = Here();
+        m_table.emplace(words.From(first), Here());
+        m_prefix = line.substr(0, words.begin[first]);
+        m_prefix.erase(m_prefix.find_last_not_of(" #") + 1);
     }
 
-    void ReadSize(const std::vector<std::string>& words)
+    void ReadSize(const std::string& line, const Words& words)
     {
-        // A column of timestamps, the last, has two words on a line.
-        if (words.size() < m_head.size())
+        const auto first = NcclTable::FindRow(words.text);
+        if (first)
         {
-            throw ConfigError(Here(),
-                              "the line ends after " + std::to_string(words.size()) +
-                                  (words.size() == 1 ? " column" : " columns"),
-                              std::to_string(m_head.size()) + ", as the head of the table at " +
-                                  m_headAt + " has",
-                              "leave a line out that a run did not finish; NCCL's own lines do "
-                              "not come between with NCCL_DEBUG_FILE");
-        }
-        const auto cell = [&](const char* column) { return words[Position(m_head, column)]; };
-        const auto at = [&](const char* column) { return Here() + " " + column; };
-        MeasuredSize size;
-        size.where = Here();
-        size.bytes =
-            Bytes(ParseAt(at("size"), [&] { return ParseWhole(cell("size"), 0, 1ULL << 50); }));
-        size.count = ParseAt(at("count"), [&] { return ParseWhole(cell("count"), 0, 1ULL << 50); });
-        size.type = cell("type");
-        if (size.bytes == Bytes())
-        {
+            AddRow(RowWords(line, words, *first));
             return;
         }
-        RefuseWrong(words);
-        // Hundredths are all that a column of this width has.
-        size.us = ParseAt(at("time"), [&] { return ParseNumber(cell("time"), 0.01, 1e10); });
-        const auto same =
-            std::find_if(m_log.sizes.begin(), m_log.sizes.end(), [&](const MeasuredSize& other) {
-                return other.bytes == size.bytes;
-            });
-        if (same != m_log.sizes.end())
+        // A line that has ended before its type, or has no such numbers.
+        const auto length = PrefixLength(m_prefix, line);
+        const Words rest(length ? line.substr(std::min(*length, line.size())) : "");
+        if (!rest.text.empty() && rest.text[0].find_first_not_of("0123456789") == std::string::npos)
         {
-            throw ConfigError(Here(),
-                              "the size " + cell("size") + " is there a second time, after " +
-                                  same->where,
-                              "every size once: one type and one operation",
-                              "leave one of the lines out");
+            AddRow(rest.text);
         }
-        m_log.sizes.push_back(std::move(size));
     }
 
-    /// Both ways of a size, out of place and in place, have a column of elements that came out
-    /// wrong.
-    void RefuseWrong(const std::vector<std::string>& words) const
+    /// Without what a launcher has put into the line when nccl-tests wrote it in parts.
+    static std::vector<std::string> RowWords(const std::string& line,
+                                             const Words& words,
+                                             size_t first)
     {
-        const std::string column = "#wrong";
-        for (size_t i = 0; i < m_head.size(); i++)
+        std::string row = line.substr(words.begin[first]);
+        for (size_t i = 0; i < first; i++)
         {
-            // A '#' that is lost before other lines may be lost here.
-            if ((m_head[i] != column && m_head[i] != column.substr(1)) || words[i] == "N/A")
+            const std::string& tag = words.text[i];
+            for (size_t at = 0; IsBracketed(tag) && (at = row.find(tag, at)) != std::string::npos;)
             {
-                continue;
+                row.replace(at, tag.size(), " ");
             }
-            const std::string where = Here() + " " + column;
-            const double wrong = ParseAt(where, [&] { return ParseNumber(words[i], 0, 1e300); });
-            if (wrong > 0)
-            {
-                throw ConfigError(where,
-                                  words[i] + " elements came out wrong",
-                                  "0, or N/A where results are not checked",
-                                  "times of a run that does not do its work are none to compare "
-                                  "with: measure again, or leave the line out");
-            }
+        }
+        return Words(row).text;
+    }
+
+    void AddRow(const std::vector<std::string>& words)
+    {
+        if (auto size = m_table->Read(words, Here()))
+        {
+            AddSize(m_log, std::move(*size), m_cycleAt);
         }
     }
 
     std::string m_name;
     size_t m_line{0};
     NcclLog m_log;
-    std::vector<std::string> m_head; //!< its columns
-    std::string m_headAt;
-    std::set<uint64_t> m_ranks;
-    std::map<std::string, uint32_t> m_groups; //!< ranks of each
-    std::set<std::string> m_hosts;
+    NcclRanks m_ranks;
+    std::optional<NcclTable> m_table;
+    std::string m_prefix;  //!< what the head of the table has in front
+    std::string m_cycleAt; //!< where a second run over all sizes begins
 };
 
+/// The operation by the file's name: all_reduce-4-nodes.log.
+std::optional<CollectiveOp>
+OperationByName(const std::string& path)
+{
+    std::string name = std::filesystem::path(path).filename().string();
+    std::replace(name.begin(), name.end(), '-', '_');
+    std::optional<CollectiveOp> op;
+    for (const NcclTestsProgram& program : NcclTestsPrograms())
+    {
+        const size_t at = name.find(program.word);
+        const size_t end = at == std::string::npos ? at : at + program.word.size();
+        const char next = end < name.size() ? name[end] : '.';
+        // alltoallv is another one.
+        if (at != std::string::npos && program.op && (next == '.' || next == '_'))
+        {
+            op = program.op;
+        }
+    }
+    return op;
+}
+
 } // namespace
+
+void
+AddSize(NcclLog& log, MeasuredSize size, const std::string& cycleAt)
+{
+    const auto same =
+        std::find_if(log.sizes.begin(), log.sizes.end(), [&](const MeasuredSize& other) {
+            return other.bytes == size.bytes;
+        });
+    if (same != log.sizes.end())
+    {
+        const bool cycle = !cycleAt.empty();
+        throw ConfigError(size.where,
+                          "the size " + std::to_string(size.bytes.Count()) +
+                              " is there a second time, after " + same->where +
+                              (cycle ? ": another cycle of -N begins at " + cycleAt : ""),
+                          "every size once: one type, one operation, one root and one cycle",
+                          cycle ? "make a file of each cycle" : "leave one of the lines out");
+    }
+    log.sizes.push_back(std::move(size));
+}
 
 NcclLog
 ParseNcclLog(std::string_view text, const std::string& name)
 {
-    return LogReader(name).Read(text);
+    NcclLog log = IsNcclJson(text) ? ParseNcclJson(text, name) : LogReader(name).Read(text);
+    if (!log.op)
+    {
+        log.op = OperationByName(name);
+        log.opAt = log.op ? name : "";
+    }
+    for (const MeasuredSize& size : log.sizes)
+    {
+        // Without a name it may be of an all-to-all.
+        if (size.wrongInPlace && log.op && log.op != CollectiveOp::AllToAll)
+        {
+            throw ConfigError(*size.wrongInPlace);
+        }
+    }
+    return log;
 }
 
 NcclLog
@@ -368,6 +370,51 @@ ReadNcclLog(const std::string& path)
                           "--like takes what nccl-tests or rccl-tests have printed");
     }
     return ParseNcclLog(text, path);
+}
+
+std::optional<RankRange>
+RanksByBandwidth(const NcclLog& log, CollectiveOp op)
+{
+    const double scale = op == CollectiveOp::AllReduce ? 2 : 1;
+    if (BusFactor(op, 1) == BusFactor(op, 2))
+    {
+        return std::nullopt;
+    }
+    RoundedRange factor{0, scale};
+    std::string where;
+    for (const MeasuredSize& size : log.sizes)
+    {
+        if (!size.busFactor)
+        {
+            continue;
+        }
+        if (where.empty() || size.busFactor->least > factor.least ||
+            size.busFactor->most < factor.most)
+        {
+            where = size.where;
+        }
+        factor.least = std::max(factor.least, size.busFactor->least);
+        factor.most = std::min(factor.most, size.busFactor->most);
+    }
+    if (where.empty() || factor.least > factor.most)
+    {
+        return std::nullopt;
+    }
+    // factor = scale (n-1)/n, so n = scale / (scale - factor).
+    constexpr double kRounding = 1e-9; // of these sums
+    static constexpr double kMost = 1U << 30;
+    const auto ranks = [scale](double value) {
+        return value >= scale ? kMost : std::min(kMost, scale / (scale - value));
+    };
+    const double least = std::ceil(ranks(factor.least) * (1 - kRounding));
+    const double most = std::floor(ranks(factor.most) * (1 + kRounding));
+    if (least > most)
+    {
+        return std::nullopt;
+    }
+    return RankRange{static_cast<uint32_t>(least),
+                     most >= kMost ? 0 : static_cast<uint32_t>(most),
+                     where};
 }
 
 } // namespace scaleacross

@@ -6,6 +6,7 @@
 
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <google/protobuf/unknown_field_set.h>
 #include <limits>
@@ -21,7 +22,7 @@ constexpr const char* g_format =
     "a file as Chakra's tools write it: messages behind their lengths, GlobalMetadata first";
 
 [[noreturn]] void
-Fail(const std::string& path, const std::string& problem, const std::string& remedy = "")
+Fail(const std::string& path, const std::string& problem, const std::string& remedy)
 {
     throw ConfigError(path, problem, g_format, remedy);
 }
@@ -32,7 +33,7 @@ ExpectProtobuf(const std::string& text, const std::string& path)
 {
     if (text.empty())
     {
-        Fail(path, "the file is empty");
+        Fail(path, "the file is empty", "write it again");
     }
     if (text.compare(0, 2, "\x1f\x8b") == 0)
     {
@@ -50,18 +51,25 @@ ExpectProtobuf(const std::string& text, const std::string& path)
     }
 }
 
-/// Number of the first field that the format has not.
-std::optional<uint32_t>
+/// What is said of a field that the format has not, or not of its type; none: there is no such.
+std::optional<std::string>
 UnknownIn(const google::protobuf::Message& message)
 {
     const auto& unknown = message.GetReflection()->GetUnknownFields(message);
-    return unknown.empty()
-               ? std::nullopt
-               : std::optional<uint32_t>(static_cast<uint32_t>(unknown.field(0).number()));
+    if (unknown.empty())
+    {
+        return std::nullopt;
+    }
+    const int number = unknown.field(0).number();
+    const auto* field = message.GetDescriptor()->FindFieldByNumber(number);
+    return "a field " + std::to_string(number) +
+           (field == nullptr
+                ? " that no node has in the et_def.proto which this release knows"
+                : " (" + field->name() + ") that is no " + std::string(field->type_name()));
 }
 
 template <class Owner>
-std::optional<uint32_t>
+std::optional<std::string>
 UnknownInAttributes(const Owner& owner)
 {
     for (const chakra::AttributeProto& attribute : owner.attr())
@@ -75,15 +83,14 @@ UnknownInAttributes(const Owner& owner)
 }
 
 void
-ExpectKnown(const std::optional<uint32_t>& unknown,
+ExpectKnown(const std::optional<std::string>& unknown,
             const std::string& path,
             const std::string& message)
 {
     if (unknown)
     {
         Fail(path,
-             message + " has a field " + std::to_string(*unknown) +
-                 " that no node has in the et_def.proto which this release knows",
+             message + " has " + *unknown,
              "write the trace with the fields that doc/chakra.md names");
     }
 }
@@ -142,7 +149,9 @@ ReadChakra(const std::string& text,
             }
             if (shift > 28)
             {
-                Fail(path, where + " has a length of more than 5 bytes, which none has");
+                Fail(path,
+                     where + " has a length of more than 5 bytes, which none has",
+                     "write the file again");
             }
             const auto byte = static_cast<unsigned char>(text[at++]);
             size |= uint64_t{byte & 0x7fU} << shift;
@@ -171,8 +180,8 @@ ReadChakra(const std::string& text,
             if (unknown)
             {
                 Fail(path,
-                     "the first message has a field " + std::to_string(*unknown) +
-                         ", so it is no GlobalMetadata");
+                     "the first message has " + *unknown + ", so it is no GlobalMetadata",
+                     "write GlobalMetadata before the first node");
             }
             metadata(message);
         }

@@ -8,17 +8,20 @@ namespace scaleacross::words
 {
 
 // Chakra's, with the types that its feeder reads.
-constexpr const char* kIsCpuOp = "is_cpu_op";        //!< bool
-constexpr const char* kNumOps = "num_ops";           //!< int64, FLOPs
-constexpr const char* kTensorSize = "tensor_size";   //!< uint64, bytes
-constexpr const char* kCommType = "comm_type";       //!< int64, of CollectiveCommType
-constexpr const char* kCommSize = "comm_size";       //!< int64, bytes that a member puts in
-constexpr const char* kCommSource = "comm_src";      //!< int32, rank
-constexpr const char* kCommDestination = "comm_dst"; //!< int32, rank
-constexpr const char* kCommTag = "comm_tag";         //!< int32
-constexpr const char* kGroup = "pg_name";            //!< string, a number to ASTRA-sim
-constexpr const char* kGpuStream = "stream";         //!< int64, from PyTorch's profiler
-constexpr const char* kDimensions = "involved_dim";  //!< list of bool, by dimension of ASTRA-sim
+constexpr const char* kIsCpuOp = "is_cpu_op";          //!< bool
+constexpr const char* kNumOps = "num_ops";             //!< int64, FLOPs
+constexpr const char* kTensorSize = "tensor_size";     //!< uint64, bytes
+constexpr const char* kCommType = "comm_type";         //!< int64, of CollectiveCommType
+constexpr const char* kCommSize = "comm_size";         //!< int64, bytes that a member puts in
+constexpr const char* kCommSource = "comm_src";        //!< int32, rank
+constexpr const char* kCommDestination = "comm_dst";   //!< int32, rank
+constexpr const char* kCommTag = "comm_tag";           //!< int32
+constexpr const char* kCommPriority = "comm_priority"; //!< int32, 0 if there is none
+constexpr const char* kGroup = "pg_name";              //!< string, a number to ASTRA-sim
+constexpr const char* kOldGroup = "comm_group";     //!< int32: STAGE's word for it, with its option
+                                                    //!< STAGE_LEGACY_ATTR
+constexpr const char* kGpuStream = "stream";        //!< int64, from PyTorch's profiler
+constexpr const char* kDimensions = "involved_dim"; //!< list of bool, by dimension of ASTRA-sim
 
 // Ours, from which a trace is read as the very task graph that it was made from.
 constexpr const char* kGraph = "scaleacross";     //!< of the file: string, JSON

@@ -162,7 +162,7 @@ ForeignGroups::ForeignGroups(const std::string& files, uint32_t ranks)
         throw ConfigError(path,
                           "process group " + Quoted(*twice) + " is there twice",
                           "one group of a name",
-                          "");
+                          "take one of them out, or give it a name of its own");
     }
     if (!groups.is_object())
     {
@@ -171,7 +171,7 @@ ForeignGroups::ForeignGroups(const std::string& files, uint32_t ranks)
                               ? "it is no JSON"
                               : std::string("it is ") + groups.type_name() + " and no object",
                           R"(process groups by name, such as {"1": [0, 1, 2, 3]})",
-                          "");
+                          "write the file so, or take it away if metadata nodes have the groups");
     }
     for (const auto& [name, ranksOf] : groups.items())
     {
@@ -208,12 +208,27 @@ ForeignGroups::Add(Rank rank, const chakra::Node& node, const std::string& path)
             throw ConfigError(where,
                               "a process group is " + group.dump(),
                               R"({"pg_name": "1", "ranks": [0, 1]})",
-                              "");
+                              "convert the trace again");
         }
         const Json& word = group.at("pg_name");
+        if (!word.is_string() && !word.is_number_integer())
+        {
+            throw ConfigError(where,
+                              "the pg_name of a process group is " + word.dump(),
+                              "a text or a whole number",
+                              "convert the trace again");
+        }
         const std::string name = word.is_string() ? word.get<std::string>() : word.dump();
         std::vector<Rank> members = MembersOf(group.at("ranks"), name, where);
-        const Json description = group.value("pg_desc", Json(""));
+        const Json description = group.contains("pg_desc") ? group.at("pg_desc") : Json();
+        if (!description.is_string() && !description.is_null())
+        {
+            throw ConfigError(where,
+                              "the pg_desc of process group " + Quoted(name) + " is " +
+                                  description.dump(),
+                              "a text",
+                              "convert the trace again");
+        }
         // PyTorch writes no ranks of a group that has all of them.
         const ForeignGroup* said =
             GroupOf(name,
@@ -263,7 +278,7 @@ ForeignGroups::FailAtGroup(const std::string& where,
                       "process group " + Quoted(name) + " " + problem,
                       "different ranks of those that have a trace, 0 to " +
                           std::to_string(m_ranks - 1),
-                      "");
+                      "give the ranks as in the names of the traces, FILES.RANK.et");
 }
 
 const ForeignGroup*

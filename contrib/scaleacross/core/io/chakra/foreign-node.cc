@@ -21,96 +21,55 @@ constexpr int64_t kPsPerMicro = 1'000'000;
 struct Place
 {
     const chakra::Node& node;
+    const ForeignAttributes& attributes;
     const std::string& path;
 
     [[noreturn]] void Fail(const std::string& problem,
                            const std::string& allowed,
-                           const std::string& remedy = "") const
+                           const std::string& remedy) const
     {
         FailAtNode(path, node.id(), node.name(), problem, allowed, remedy);
     }
 };
 
-/// A whole number, of whatever type of integer: tools differ in which they write.
-std::optional<int64_t>
-WholeOf(const Place& at, const char* name)
-{
-    const chakra::AttributeProto* attribute = FindAttribute(at.node, name);
-    if (attribute == nullptr)
-    {
-        return std::nullopt;
-    }
-    using Proto = chakra::AttributeProto;
-    switch (attribute->value_case())
-    {
-    case Proto::kInt32Val:
-        return attribute->int32_val();
-    case Proto::kInt64Val:
-        return attribute->int64_val();
-    case Proto::kUint32Val:
-        return attribute->uint32_val();
-    case Proto::kUint64Val:
-        return static_cast<int64_t>(
-            std::min<uint64_t>(attribute->uint64_val(), static_cast<uint64_t>(INT64_MAX)));
-    case Proto::kSint32Val:
-        return attribute->sint32_val();
-    case Proto::kSint64Val:
-        return attribute->sint64_val();
-    case Proto::kFixed32Val:
-        return attribute->fixed32_val();
-    case Proto::kFixed64Val:
-        return static_cast<int64_t>(
-            std::min<uint64_t>(attribute->fixed64_val(), static_cast<uint64_t>(INT64_MAX)));
-    case Proto::kSfixed32Val:
-        return attribute->sfixed32_val();
-    case Proto::kSfixed64Val:
-        return attribute->sfixed64_val();
-    default:
-        at.Fail(std::string("its attribute ") + name + " is no whole number", "a whole number");
-    }
-}
+/// The most operations of a node, 2^62, are more than any GPU does in an hour.
+constexpr int kMostOperations = 62;
+/// The most bytes, 2^50, of which all ranks together can still be counted.
+constexpr int kMostBytes = 50;
 
-/// Refuses an attribute that is given twice: which of them counts?
-void
-ExpectEachOnce(const Place& at)
+/// The number of an attribute that counts something, or 0.
+int64_t
+CountOf(const Place& at, const char* name, const char* what, int mostPower)
 {
-    for (const char* name : {words::kIsCpuOp,
-                             words::kNumOps,
-                             words::kTensorSize,
-                             words::kCommType,
-                             words::kCommSize,
-                             words::kCommSource,
-                             words::kCommDestination,
-                             words::kCommTag,
-                             words::kGroup,
-                             words::kGpuStream})
+    const int64_t count = at.attributes.Whole(name).value_or(0);
+    if (count < 0 || count > int64_t{1} << mostPower)
     {
-        const auto& attributes = at.node.attr();
-        const auto count = std::count_if(attributes.begin(),
-                                         attributes.end(),
-                                         [name](const auto& one) { return one.name() == name; });
-        if (count > 1)
-        {
-            at.Fail(std::string("it has the attribute ") + name + " " + std::to_string(count) +
-                        " times",
-                    "each attribute once");
-        }
+        at.Fail(std::string("its ") + name + " is " + std::to_string(count),
+                std::string(what) + ", from 0 to 2^" + std::to_string(mostPower),
+                std::string("give it how many there are, or leave ") + name + " out");
     }
+    return count;
 }
 
 bool
 IsOnCpu(const Place& at)
 {
-    const chakra::AttributeProto* attribute = FindAttribute(at.node, words::kIsCpuOp);
-    if (attribute == nullptr)
+    return at.attributes.Truth(words::kIsCpuOp).value_or(false);
+}
+
+/// The name of the process group, or an empty one.
+std::string
+GroupOf(const Place& at)
+{
+    const auto name = at.attributes.Name(words::kGroup);
+    const auto old = at.attributes.Name(words::kOldGroup);
+    if (name && old && *name != *old)
     {
-        return false;
+        at.Fail("its pg_name is " + Quoted(*name) + " and its comm_group " + Quoted(*old),
+                "one process group",
+                "leave one of them out");
     }
-    if (attribute->value_case() == chakra::AttributeProto::kBoolVal)
-    {
-        return attribute->bool_val();
-    }
-    return WholeOf(at, words::kIsCpuOp).value_or(0) != 0;
+    return name.value_or(old.value_or(""));
 }
 
 void
@@ -123,28 +82,21 @@ ReadCompute(const Place& at, ForeignNode& node)
     const uint64_t micros = at.node.duration_micros();
     if (micros > static_cast<uint64_t>(INT64_MAX / kPsPerMicro / 2))
     {
-        at.Fail("its duration_micros is " + std::to_string(micros), "up to 53 days");
+        at.Fail("its duration_micros is " + std::to_string(micros),
+                "up to 53 days",
+                "give its time in microseconds");
     }
     node.duration = Duration::Picoseconds(static_cast<int64_t>(micros) * kPsPerMicro);
-    if (const auto* exact = FindAttribute(at.node, words::kPs); exact != nullptr)
+    if (const auto ps = at.attributes.Whole(words::kPs))
     {
-        const int64_t ps = exact->int64_val();
         const bool same =
-            ps > 0 && (ps + kPsPerMicro / 2) / kPsPerMicro == static_cast<int64_t>(micros);
-        node.duration = same ? Duration::Picoseconds(ps) : node.duration;
+            *ps > 0 && (*ps + kPsPerMicro / 2) / kPsPerMicro == static_cast<int64_t>(micros);
+        node.duration = same ? Duration::Picoseconds(*ps) : node.duration;
     }
     if (node.duration == Duration())
     {
-        const int64_t operations = WholeOf(at, words::kNumOps).value_or(0);
-        if (operations < 0)
-        {
-            at.Fail("its num_ops is " + std::to_string(operations), "FLOPs, from 0");
-        }
-        const int64_t memory = WholeOf(at, words::kTensorSize).value_or(0);
-        if (memory < 0)
-        {
-            at.Fail("its tensor_size is " + std::to_string(memory), "bytes, from 0");
-        }
+        const int64_t operations = CountOf(at, words::kNumOps, "FLOPs", kMostOperations);
+        const int64_t memory = CountOf(at, words::kTensorSize, "bytes", kMostBytes);
         node.work = Flops(static_cast<double>(operations));
         node.memory = Bytes(static_cast<uint64_t>(memory));
     }
@@ -156,12 +108,15 @@ ReadCompute(const Place& at, ForeignNode& node)
 Bytes
 SizeOf(const Place& at, int64_t least = 1)
 {
-    const auto size = WholeOf(at, words::kCommSize);
-    if (!size || *size < least)
+    const auto size = at.attributes.Whole(words::kCommSize);
+    if (!size || *size < least || *size > int64_t{1} << kMostBytes)
     {
         at.Fail(size ? "its comm_size is " + std::to_string(*size) : "it has no comm_size",
-                "bytes, from " + std::to_string(least),
-                size ? "" : "add the attribute comm_size");
+                "bytes, from " + std::to_string(least) + " to 2^" + std::to_string(kMostBytes),
+                !size        ? "add the attribute comm_size"
+                : *size == 0 ? "give the bytes that a member puts in; if there are none, leave the "
+                               "node out, or write a COMP_NODE that takes no time in its place"
+                             : "give the bytes that a member puts in");
     }
     return Bytes(static_cast<uint64_t>(*size));
 }
@@ -174,9 +129,12 @@ OnlyLaunches(const Place& at)
     {
         return false;
     }
-    if (FindAttribute(at.node, words::kCommSize) != nullptr)
+    if (at.attributes.Has(words::kCommSize))
     {
-        at.Fail("it has a comm_size and is_cpu_op is true", "communication of GPUs");
+        at.Fail("it has a comm_size and is_cpu_op is true",
+                "communication of GPUs",
+                "write is_cpu_op as false if GPUs communicate; leave comm_size out if it only "
+                "launches what another node does");
     }
     return true;
 }
@@ -190,7 +148,7 @@ ReadMessage(const Place& at, bool sends, Rank rank, uint32_t ranks, ForeignNode&
     }
     const char* own = sends ? words::kCommSource : words::kCommDestination;
     const char* other = sends ? words::kCommDestination : words::kCommSource;
-    const auto peer = WholeOf(at, other);
+    const auto peer = at.attributes.Whole(other);
     if (!peer)
     {
         at.Fail(std::string("it has no ") + other + ", so its partner is not known",
@@ -200,17 +158,19 @@ ReadMessage(const Place& at, bool sends, Rank rank, uint32_t ranks, ForeignNode&
     if (*peer < 0 || *peer >= ranks || *peer == rank)
     {
         at.Fail(std::string("its ") + other + " is " + std::to_string(*peer),
-                "another rank, 0 to " + std::to_string(ranks - 1));
+                "another rank, 0 to " + std::to_string(ranks - 1),
+                "give the rank of the partner, as in the names of the traces");
     }
-    if (const auto self = WholeOf(at, own); self && *self != rank)
+    if (const auto self = at.attributes.Whole(own); self && *self != rank)
     {
         at.Fail(std::string("its ") + own + " is " + std::to_string(*self) +
                     " in the trace of rank " + std::to_string(rank),
-                "the rank itself");
+                "the rank itself",
+                "leave it out, or look whether the trace is another rank's");
     }
     node.kind = sends ? ForeignKind::Send : ForeignKind::Receive;
     node.peer = static_cast<Rank>(*peer);
-    node.tag = WholeOf(at, words::kCommTag).value_or(0);
+    node.tag = at.attributes.Whole(words::kCommTag).value_or(0);
     node.input = SizeOf(at);
 }
 
@@ -224,7 +184,7 @@ ReadCollective(const Place& at, ForeignNode& node)
     {
         return;
     }
-    const auto type = WholeOf(at, words::kCommType);
+    const auto type = at.attributes.Whole(words::kCommType);
     if (!type)
     {
         at.Fail("it has no comm_type", allowed, "add the attribute comm_type");
@@ -263,21 +223,15 @@ ReadCollective(const Place& at, ForeignNode& node)
                 allowed,
                 "write it as one of those, or as sends and receives");
     }
-    if (const auto* dimensions = FindAttribute(at.node, words::kDimensions); dimensions != nullptr)
+    const std::vector<bool> dimensions = at.attributes.Truths(words::kDimensions);
+    if (std::find(dimensions.begin(), dimensions.end(), false) != dimensions.end())
     {
-        const auto& values = dimensions->bool_list().values();
-        if (std::find(values.begin(), values.end(), false) != values.end())
-        {
-            at.Fail("its involved_dim leaves out a dimension, of a topology that the trace does "
-                    "not have",
-                    "all of them",
-                    "say by pg_name who takes part");
-        }
+        at.Fail("its involved_dim leaves out a dimension, of a topology that the trace does not "
+                "have",
+                "all of them",
+                "say by pg_name who takes part");
     }
-    if (const auto* group = FindAttribute(at.node, words::kGroup); group != nullptr)
-    {
-        node.group = group->string_val();
-    }
+    node.group = GroupOf(at);
     node.kind = ForeignKind::Collective;
     // Of what goes to different experts, or is gathered from them, a member may have nothing.
     const bool mayBeNone = *type == chakra::ALL_TO_ALL || *type == chakra::ALL_GATHER;
@@ -292,33 +246,23 @@ NameOfNode(const ForeignNode& node)
     return std::to_string(node.id) + " " + Quoted(node.name);
 }
 
-void
-FailAtNode(const std::string& path,
-           uint64_t id,
-           const std::string& name,
-           const std::string& problem,
-           const std::string& allowed,
-           const std::string& remedy)
-{
-    throw ConfigError(path,
-                      "node " + std::to_string(id) + " " + Quoted(name) + ": " + problem,
-                      allowed,
-                      remedy);
-}
-
 ForeignNode
-ReadForeignNode(const chakra::Node& from, Rank rank, uint32_t ranks, const std::string& path)
+ReadForeignNode(const chakra::Node& from,
+                const ForeignAttributes& attributes,
+                Rank rank,
+                uint32_t ranks,
+                const std::string& path)
 {
-    const Place at{from, path};
+    const Place at{from, attributes, path};
     ForeignNode node;
     node.id = from.id();
     node.name = from.name();
     node.after.assign(from.data_deps().begin(), from.data_deps().end());
     node.calledBy.assign(from.ctrl_deps().begin(), from.ctrl_deps().end());
-    ExpectEachOnce(at);
+    node.priority = attributes.Whole(words::kCommPriority).value_or(0);
     if (!IsOnCpu(at))
     {
-        node.gpuStream = WholeOf(at, words::kGpuStream);
+        node.gpuStream = at.attributes.Whole(words::kGpuStream);
     }
     switch (from.type())
     {
@@ -344,7 +288,8 @@ ReadForeignNode(const chakra::Node& from, Rank rank, uint32_t ranks, const std::
     default:
         at.Fail("its type is " + std::to_string(from.type()),
                 "types METADATA_NODE (1), COMP_NODE (4), COMM_SEND_NODE (5), COMM_RECV_NODE (6) "
-                "and COMM_COLL_NODE (7)");
+                "and COMM_COLL_NODE (7)",
+                "write it as one of those");
     }
     return node;
 }

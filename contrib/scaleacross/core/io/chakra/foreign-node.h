@@ -4,7 +4,7 @@
 #define SCALEACROSS_FOREIGN_NODE_H
 
 #include "core/base/units.h"
-#include "core/io/chakra/chakra-format.h"
+#include "core/io/chakra/foreign-attributes.h"
 #include "core/program/rank-group.h"
 #include "core/spec/collective-spec.h"
 
@@ -48,18 +48,11 @@ struct ForeignNode
     Bytes input;           //!< Collective: of a member; Send, Receive: all
     Rank peer{0};          //!< Send, Receive
     int64_t tag{0};        //!< Send, Receive
+    int64_t priority{0};   //!< of communication, which nothing here knows
 };
 
 /// '7 "all-reduce"': what a node is called in messages.
 std::string NameOfNode(const ForeignNode& node);
-
-/// Throws ConfigError (where = path) about a node.
-[[noreturn]] void FailAtNode(const std::string& path,
-                             uint64_t id,
-                             const std::string& name,
-                             const std::string& problem,
-                             const std::string& allowed,
-                             const std::string& remedy = "");
 
 /**
  * Reads a node of a rank's trace. Attributes of ScaleAcross are not looked at, but for picoseconds
@@ -73,9 +66,10 @@ std::string NameOfNode(const ForeignNode& node);
  * Throws ConfigError (where = path) for what no engine can do: a node that is invalid, of memory,
  * of a gather to one member or a scatter from it, or of an unknown collective; a message without
  * size or partner, or to the rank itself; communication on the CPU, other than a launch, which has
- * no size; and attributes that are missing or of another type.
+ * no size; and attributes that are missing.
  */
 ForeignNode ReadForeignNode(const chakra::Node& node,
+                            const ForeignAttributes& attributes,
                             Rank rank,
                             uint32_t ranks,
                             const std::string& path);

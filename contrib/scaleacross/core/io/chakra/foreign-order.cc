@@ -65,7 +65,10 @@ class Orderer
         {
             if (!index.emplace(nodes[i].id, i).second)
             {
-                Fail(i, "its number is given twice", "a number of its own for each node");
+                Fail(i,
+                     "its number is given twice",
+                     "a number of its own for each node",
+                     "number the nodes anew");
             }
         }
         std::map<int64_t, uint32_t> last; // by stream of the GPU
@@ -117,7 +120,8 @@ class Orderer
             {
                 Fail(i,
                      "it waits for node " + std::to_string(id) + ", which is not there",
-                     "numbers of nodes of the same file");
+                     "numbers of nodes of the same file",
+                     "take it out of data_deps, or put the node into the file");
             }
             m_after[i].push_back(found->second);
         }
@@ -182,9 +186,12 @@ class Orderer
         }
     }
 
-    [[noreturn]] void Fail(uint32_t i, const std::string& problem, const std::string& allowed) const
+    [[noreturn]] void Fail(uint32_t i,
+                           const std::string& problem,
+                           const std::string& allowed,
+                           const std::string& remedy) const
     {
-        FailAtNode(m_path, m_nodes[i].id, m_nodes[i].name, problem, allowed);
+        FailAtNode(m_path, m_nodes[i].id, m_nodes[i].name, problem, allowed, remedy);
     }
 
     [[noreturn]] void FailCircle() const
@@ -194,7 +201,8 @@ class Orderer
             m_data.begin());
         Fail(stuck,
              "nodes wait for each other: " + CircleText(m_nodes, m_after, m_data, stuck),
-             "data_deps without a circle");
+             "data_deps without a circle",
+             "take one of these dependencies out");
     }
 
     const std::vector<ForeignNode>& m_nodes;

@@ -32,7 +32,8 @@ NodeAt(const std::vector<ForeignRank>& ranks, const At& at)
 Fail(const std::vector<ForeignRank>& ranks,
      const At& at,
      const std::string& problem,
-     const std::string& allowed)
+     const std::string& allowed,
+     const std::string& remedy)
 {
     const ForeignNode& node = NodeAt(ranks, at);
     const bool grouped = node.kind == ForeignKind::Collective &&
@@ -46,7 +47,7 @@ Fail(const std::vector<ForeignRank>& ranks,
                grouped ? "chakra_converter makes an all-to-all of sends and receives that are "
                          "posted together, as of a pipeline, and loses their partners: write them "
                          "as COMM_SEND_NODE and COMM_RECV_NODE"
-                       : "");
+                       : remedy);
 }
 
 /// "node 7 \"all-reduce\" of rank 3".
@@ -87,7 +88,8 @@ PairMessages(const std::vector<ForeignRank>& ranks, ForeignPartners& partners)
              "it has no partner: rank " + std::to_string(NodeAt(ranks, at).peer) + " has " +
                  std::to_string(other) + " " + what + " of tag " +
                  std::to_string(NodeAt(ranks, at).tag) + " for " + std::to_string(own),
-             "a send and a receive of the same sender, receiver and tag for each message");
+             "a send and a receive of the same sender, receiver and tag for each message",
+             "look for the other one, its comm_src or comm_dst, and its comm_tag");
     };
     std::vector<uint32_t> received(ranks.size(), 0);
     for (const auto& [channel, in] : receives)
@@ -107,7 +109,9 @@ PairMessages(const std::vector<ForeignRank>& ranks, ForeignPartners& partners)
                      in[i],
                      "it receives " + std::to_string(to.input.Count()) + " bytes, and " +
                          NameOf(ranks, out[i]) + " sends " + std::to_string(from.input.Count()),
-                     "the same comm_size of both");
+                     "the same comm_size of both",
+                     "look which of them is right; the n-th send of a sender, receiver and tag is "
+                     "the n-th receive");
             }
             const uint32_t number = received[in[i].rank]++;
             partners.number[in[i].rank][in[i].place] = number;
@@ -202,7 +206,8 @@ class Joiner
                  "as collective " + std::to_string(turn + 1) + " of process group " +
                      Quoted(node.group) + " it is " + What(node) + ", and " +
                      NameOf(m_ranks, group.first[turn]) + " is " + What(first),
-                 "the same of all members, in the same order");
+                 "the same of all members, in the same order",
+                 "look whether the traces are of one run, and whether pg_name is right");
         }
         operation.bytes = operation.mayDiffer ? operation.bytes + node.input : node.input;
         operation.largest = std::max(operation.largest, node.input);
@@ -242,7 +247,8 @@ class Joiner
                  at,
                  "its process group (pg_name) " + Quoted(node.group) + " is not known",
                  m_groups.Names(at.rank) +
-                     ", from FILES.groups.json or from a metadata node of PyTorch's");
+                     ", from FILES.groups.json or from a metadata node of PyTorch's",
+                 "add its ranks to FILES.groups.json, or give the name of one that is there");
         }
         const std::vector<Rank>& members = known->members;
         if (!std::binary_search(members.begin(), members.end(), at.rank))
@@ -251,7 +257,8 @@ class Joiner
                  at,
                  "rank " + std::to_string(at.rank) + " is not in its process group " +
                      Quoted(node.group),
-                 "a group that the rank is in");
+                 "a group that the rank is in",
+                 "add the rank to the group, or give the name of another");
         }
         Group& group = m_known[known->number];
         if (group.group == nullptr)
@@ -265,7 +272,9 @@ class Joiner
                          std::to_string(members.size()) + " ranks from " +
                          std::to_string(members.front()) + " on is no lattice",
                      "ranks at equal steps, or blocks of such at equal steps, each beginning at a "
-                     "multiple of what it spans");
+                     "multiple of what it spans",
+                     "number the ranks of the traces so that groups are such, or write the "
+                     "collective as sends and receives");
             }
             group.group = known;
             group.family = *family;
@@ -286,7 +295,8 @@ class Joiner
                      "rank " + std::to_string(member) + " has " + std::to_string(count) +
                          " collectives of its process group, and rank " +
                          std::to_string(group.first[count].rank) + " has more",
-                     "every collective in the traces of all members");
+                     "every collective in the traces of all members",
+                     "look whether the traces are of one run, and whether pg_name is right");
             }
         }
     }

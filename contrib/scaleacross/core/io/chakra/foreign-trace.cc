@@ -3,6 +3,7 @@
 #include "core/io/chakra/foreign-trace.h"
 
 #include "core/base/errors.h"
+#include "core/base/text.h"
 #include "core/io/chakra/foreign-order.h"
 #include "core/io/chakra/foreign-partners.h"
 #include "core/io/chakra/foreign-walk.h"
@@ -442,7 +443,9 @@ WayOf(const std::vector<ForeignRank>& ranks, const ForeignPartners& partners)
                        std::to_string(unequal->turn + 1) + " of rank " +
                        std::to_string(unequal->rank) + " and " +
                        std::to_string(unequal->turnElsewhere + 1) + " of another member",
-                   streams + " process groups of a rank, or equally many collectives of all ranks");
+                   streams + " process groups of a rank, or equally many collectives of all ranks",
+                   "join groups of the same ranks under one pg_name, or give all ranks of a group "
+                   "its collectives at the same place");
     }
     return {plain, InOrder(ranks, partners, plain.stream)};
 }
@@ -488,6 +491,18 @@ WarningsOf(const std::vector<ForeignRank>& ranks, const ForeignPartners& partner
                            "chakra_converter writes them: what it has to wait for is not known, so "
                            "the time is the least that it can be");
     }
+    for (const ForeignRank& rank : ranks)
+    {
+        const auto prior = std::find_if(rank.nodes.begin(),
+                                        rank.nodes.end(),
+                                        [](const ForeignNode& node) { return node.priority != 0; });
+        if (prior != rank.nodes.end())
+        {
+            warnings.push_back("comm_priority has no effect (" + rank.path + ", node " +
+                               NameOfNode(*prior) + "): what is communicated shares links fairly");
+            break;
+        }
+    }
     if (partners.uneven > kUneven)
     {
         std::ostringstream text;
@@ -519,7 +534,14 @@ ForeignTraces::AddRank(const std::string& text, const std::string& path)
         path,
         [](const chakra::GlobalMetadata&) {},
         [&](const chakra::Node& node, size_t) {
-            nodes.push_back(ReadForeignNode(node, rank, m_ranks, path));
+            const ForeignAttributes attributes(node, path);
+            for (const std::string& name : attributes.Unknown())
+            {
+                m_unknown.try_emplace(name,
+                                      path + ", node " + std::to_string(node.id()) + " " +
+                                          Quoted(node.name()));
+            }
+            nodes.push_back(ReadForeignNode(node, attributes, rank, m_ranks, path));
             if (node.type() == chakra::METADATA_NODE)
             {
                 m_groups.Add(rank, node, path);
@@ -560,12 +582,19 @@ ForeignTraces::Work()
     }
     if (!works)
     {
-        throw ConfigError(m_all.front().path,
-                          "no rank computes or communicates anything",
-                          "a node of computing or communication in one of the traces",
-                          "");
+        throw ConfigError(
+            m_all.front().path,
+            "no rank computes or communicates anything",
+            "a node of computing or communication in one of the traces",
+            "look whether is_cpu_op is true of all nodes, or their duration_micros 0");
     }
     work.warnings = WarningsOf(m_all, partners);
+    for (const auto& [name, place] : m_unknown)
+    {
+        const std::string nearest = NearestAttribute(name);
+        work.warnings.push_back("nothing here reads the attribute " + Quoted(name) + " (" + place +
+                                ")" + (nearest.empty() ? "" : ": was " + nearest + " meant?"));
+    }
     return work;
 }
 

@@ -8,6 +8,7 @@
 #include "core/work/graph/trace-graph.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,7 @@ class ForeignTraces
     uint32_t m_ranks;
     ForeignGroups m_groups;
     std::vector<ForeignRank> m_all;
+    std::map<std::string, std::string> m_unknown; //!< attributes, and where one is
 };
 
 } // namespace scaleacross

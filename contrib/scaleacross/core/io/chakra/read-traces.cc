@@ -64,7 +64,7 @@ CountRanks(const std::string& files)
                               "there is no such file, and one of rank " +
                                   std::to_string(ranks.back()),
                               "a trace of every rank, from 0",
-                              "");
+                              "put it there, or number the files without a gap");
         }
     }
     if (ranks.empty())
