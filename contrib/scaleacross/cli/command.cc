@@ -9,6 +9,7 @@
 #include "helper/engine/study-attributes.h"
 
 #include <algorithm>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -164,6 +165,15 @@ Checked(Study study)
         FindEngine(study.engines[i], study.enginesAt[i]);
     }
     return study;
+}
+
+void
+WarnOfModel(const Study& study)
+{
+    for (const std::string& warning : study.scenario.Job().model.warnings)
+    {
+        std::cerr << "scaleacross: warning: " << warning << "\n";
+    }
 }
 
 const std::string&

@@ -90,6 +90,10 @@ std::string SettingsJson(const CommonOptions& options);
 /// The file that the options name: a study, or a database that keeps its plan.
 const std::string& SourceOf(const CommonOptions& options);
 
+/// Tells on stderr what to know of the file that a study's model was read from. For commands whose
+/// output has no place for warnings.
+void WarnOfModel(const Study& study);
+
 /// Reads the study that the options name.
 Study StudyOf(const CommonOptions& options, StudyScope scope = StudyScope::Training);
 

@@ -214,7 +214,7 @@ TEST(LargeFabric, UnequalBuildingsOfAStudy)
     {
         hosts.push_back(gpu % 8 == 0 ? fabric.AddHost() : hosts.back());
     }
-    const GraphFabric built = BuildGraph(fabric, graph, hosts);
+    const GraphFabric built = BuildGraph(fabric, graph, hosts, {});
     fabric.InstallRoutes();
     EXPECT_EQ(built.nics.size(), 14'336U);
     EXPECT_EQ(fabric.Wires().size(), graph.links.size());

@@ -362,6 +362,7 @@ Exit
 CalibrateStudy(const CalibrateCommand& options)
 {
     const Study study = StudyOf(options.common);
+    WarnOfModel(study);
     const Duration budget = TimeLimitOf(options.budget, "--budget");
     Calibrated calibrated;
     calibrated.path =

@@ -457,6 +457,7 @@ Compare(const CompareOptions& options)
     const CommonOptions& common = options.explore.common;
     const std::vector<SweepAxis> axes = AxesOf(common, options.explore.sweeps);
     std::vector<GridPoint> points = GridOf(common, options.explore.sweeps, axes);
+    WarnOfModel(points.front().study);
     for (GridPoint& point : points)
     {
         ExpectOwnRanking(point.study);

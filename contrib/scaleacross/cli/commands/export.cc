@@ -60,7 +60,9 @@ PlanText(const ExportOptions& options, uint64_t rank)
     const std::string source = Database::IsDatabase(options.source)
                                    ? fmt::format("{}, plan {}", options.source, rank)
                                    : options.source;
-    return PlanFormatOf(options.format).text(PlannedJobOf(StudyOf(options, rank), source));
+    const Study study = StudyOf(options, rank);
+    WarnOfModel(study);
+    return PlanFormatOf(options.format).text(PlannedJobOf(study, source));
 }
 
 /// Which of a database's plans the software can run, or what to do where there is none.
@@ -114,6 +116,7 @@ WriteFiles(const ExportOptions& options)
                           "");
     }
     const Study study = StudyOf(options, options.common.kept.rank, StudyScope::Replay);
+    WarnOfModel(study);
     return PlanFormatOf(options.format).write(study, options.output);
 }
 

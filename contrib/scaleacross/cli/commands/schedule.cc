@@ -193,6 +193,7 @@ DrawPlan(const ScheduleCommand& options)
 {
     ExpectDrawing(options.output);
     const Study study = StudyOf(options.plan);
+    WarnOfModel(study);
     const auto engine = MakeEngine(options.engine, "--engine", StopFor(options.engine));
     ExpectOutput(options.output);
     options.csv.Expect();

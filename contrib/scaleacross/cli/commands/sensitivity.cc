@@ -293,6 +293,7 @@ AskSensitivity(const SensitivityCommand& options)
     Tornado tornado;
     tornado.by = ParseAt("--by", [&] { return ParseFraction(options.by, 0.001, 1); });
     const Study study = StudyOf(options.common);
+    WarnOfModel(study);
     ExpectAnalytical(study);
     StudyInputs inputs = InputsOf(study, tornado.by);
     Choose(options.of, inputs);

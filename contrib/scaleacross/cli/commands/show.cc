@@ -486,6 +486,7 @@ Exit
 ShowStudy(const ShowOptions& options)
 {
     const Study study = StudyOf(options.common);
+    WarnOfModel(study);
     Json json = {{"study", study.name},
                  {"scenario", Json::parse(StudyJson(study.scenario))},
                  {"search", Json::object()},

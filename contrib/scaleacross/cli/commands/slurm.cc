@@ -210,6 +210,7 @@ Slurm(const SlurmOptions& options)
                "[A-Za-z0-9_.][A-Za-z0-9_.,-]*",
                "names of partitions, separated by commas");
     const Study study = StudyOf(options.explore.common);
+    WarnOfModel(study);
     ExpectExplorable(options.explore, study);
     const std::string script = ScriptOf(options, study);
     ExpectDatabase(DatabasePathOf(options.explore.common, study));

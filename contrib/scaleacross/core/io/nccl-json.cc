@@ -8,7 +8,6 @@
 #include "core/io/nccl-tests-words.h"
 
 #include <algorithm>
-#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -71,7 +70,7 @@ Number(const Json& json, const char* key, const std::string& where)
     const Json& member = Member(json, key, where);
     if (member.is_number())
     {
-        return fmt::format("{:.6f}", member.get<double>());
+        return std::to_string(member.get<double>());
     }
     if (member != "nan")
     {
@@ -100,7 +99,7 @@ TimeWords(const Json& result, const char* key, const std::string& where)
     }
     words.push_back(Member(times, "nwrong", at).is_null()
                         ? "N/A"
-                        : fmt::format("{:g}", std::stod(Number(times, "nwrong", at))));
+                        : NumberText(std::stod(Number(times, "nwrong", at))));
     return words;
 }
 

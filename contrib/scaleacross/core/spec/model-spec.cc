@@ -291,6 +291,19 @@ ModelSpec::ValidateAttention() const
         return;
     }
     CheckWhole("model.rope_dim", ropeDim, 0, headDim);
+    for (const auto& [key, isGiven] :
+         {std::pair<const char*, bool>{"model.attention_bias", attentionBias},
+          {"model.qkv_bias", qkvBias},
+          {"model.query_key_norm", queryKeyNorm}})
+    {
+        if (isGiven)
+        {
+            throw ConfigError(key,
+                              "true, but latent attention has other projections and norms",
+                              "false with model.kv_rank",
+                              "leave it out, or leave model.kv_rank out");
+        }
+    }
     if (kvHeads != heads)
     {
         throw ConfigError("model.kv_heads",
@@ -317,6 +330,13 @@ ModelSpec::Validate() const
                           "give each key and value head the same number of query heads");
     }
     ValidateAttention();
+    if (qkvBias && attentionBias)
+    {
+        throw ConfigError("model.qkv_bias",
+                          "true, but model.attention_bias says that the output has a bias, too",
+                          "one of the two",
+                          "leave one of them out");
+    }
     if (wideQueryKeyNorm && !queryKeyNorm)
     {
         throw ConfigError("model.wide_query_key_norm",

@@ -242,7 +242,13 @@ TEST(ModelConfig, BrokenFilesGiveOneClearError)
     EXPECT_THAT(Refusal("{").Problem(), HasSubstr("not JSON: parse error at line 1"));
     EXPECT_THAT(Refusal("[]").Problem(), HasSubstr("not a JSON object"));
     EXPECT_THAT(Refusal("").Problem(), HasSubstr("empty"));
-    EXPECT_THAT(Refusal(std::string(500000, '[')).Problem(), HasSubstr("not JSON"));
+    for (const std::string& deep : {std::string(500000, '['),
+                                    std::string(500000, '[') + std::string(500000, ']'),
+                                    g_dense + R"(, "vocab_size": )" + std::string(500000, '[') +
+                                        std::string(500000, ']') + "}"})
+    {
+        EXPECT_THAT(Refusal(deep).Problem(), HasSubstr("more than 64 others"));
+    }
     EXPECT_THAT(Refusal(R"({"model_type": 3})").Where(), HasSubstr("model_type"));
     EXPECT_THAT(Refusal(R"({"model_type": "llama", "num_hidden_layers": null})").Problem(),
                 HasSubstr("null is no count"));
@@ -329,7 +335,9 @@ TEST(ModelConfig, SlidingWindowsAreRead)
     ASSERT_EQ(llama.warnings.size(), 1U);
     EXPECT_THAT(
         llama.warnings[0],
-        HasSubstr("m: 'foo' and 'sliding_window' are not read: LlamaConfig has no such keys"));
+        HasSubstr(
+            "m: 'foo' and 'sliding_window' are not read: LlamaConfig has no such key, or makes "
+            "nothing of it"));
     EXPECT_THAT(
         Refusal(g_dense + R"(, "layer_types": ["sliding_attention", "full_attention"]})").Where(),
         HasSubstr("layer_types"));
@@ -411,11 +419,15 @@ TEST(ModelConfig, WhatIsNotModelledIsRefusedByItsKey)
           {"ernie4_5_moe", "moe_layer_end_index", "20"},
           {"llama", "is_encoder_decoder", "true"},
           {"llama", "per_layer_config", R"({"0": {"hidden_size": 8}})"},
-          {"mistral", "attention_bias", "true"}})
+          {"llama", "is_causal", "false"},
+          {"gemma", "use_bidirectional_attention", "true"},
+          {"llama4", "text_config", "null"},
+          {"mistral3", "vision_config", "{}"}})
     {
         const std::string text =
             std::string(R"({"model_type": ")") + type + R"(", ")" + key + R"(": )" + value + "}";
-        EXPECT_EQ(Refusal(text).Where(), std::string("config.json ") + key) << type;
+        const std::string where = std::string(type) == "mistral3" ? "text_config" : key;
+        EXPECT_EQ(Refusal(text).Where(), "config.json " + where) << type;
     }
 }
 
@@ -436,6 +448,10 @@ TEST(ModelConfig, TiedEmbeddingOfNestedModels)
     EXPECT_TRUE(tied("", yes));
     EXPECT_FALSE(tied(no, no));
     EXPECT_THROW(tied(yes, no), ConfigError);
+    // Where the outer class is not known, its language model's class has the say: Gemma's ties.
+    EXPECT_TRUE(
+        ParseModelConfig(R"({"model_type": "looks", "text_config": {"model_type": "gemma"}})", "m")
+            .tiedEmbedding);
 }
 
 } // namespace

@@ -32,7 +32,7 @@ class Modules
         count += Norm(Hidden());
         const bool tied = m_config.value("tie_word_embeddings", false);
         count += tied ? 0 : Hidden() * Number("vocab_size");
-        const bool bias = Is("phimoe") && m_config.value("lm_head_bias", false);
+        const bool bias = (Is("phimoe") && m_config.value("lm_head_bias", false)) || UsesBias();
         return count + (bias ? Number("vocab_size") : 0);
     }
 
@@ -53,6 +53,12 @@ class Modules
         return Number("hidden_size");
     }
 
+    /// ERNIE's key for the biases of all its projections.
+    bool UsesBias() const
+    {
+        return m_config.value("use_bias", false);
+    }
+
     static uint64_t Linear(uint64_t in, uint64_t out, bool bias = false)
     {
         return in * out + (bias ? out : 0);
@@ -66,7 +72,8 @@ class Modules
 
     uint64_t GatedMlp(uint64_t width) const
     {
-        return 2 * Linear(Hidden(), width) + Linear(width, Hidden());
+        const bool bias = UsesBias() || m_config.value("mlp_bias", false);
+        return 2 * Linear(Hidden(), width, bias) + Linear(width, Hidden(), bias);
     }
 
     uint64_t Attention() const
@@ -90,7 +97,7 @@ class Modules
             m_config.contains("head_dim") ? Number("head_dim") : Hidden() / heads;
         const uint64_t query = heads * width;
         const uint64_t keyValue = Number("num_key_value_heads") * width;
-        const bool bias = m_config.value("attention_bias", false);
+        const bool bias = m_config.value("attention_bias", false) || UsesBias();
         const bool inBias = bias || Is("qwen2");
         const bool outBias = bias && !Is("glm4_moe");
         uint64_t count = Linear(Hidden(), query, inBias) + 2 * Linear(Hidden(), keyValue, inBias) +
@@ -143,14 +150,20 @@ class Modules
         }
         if (Is("ernie4_5_moe"))
         {
-            return layer < Number("moe_layer_start_index")
-                       ? GatedMlp(Number("intermediate_size"))
-                       : Experts(Number("moe_num_experts"),
-                                 narrow,
-                                 narrow * Number("moe_num_shared_experts"));
+            const bool isMoe = (layer + 1) % Number("moe_layer_interval") == 0 &&
+                               layer >= Number("moe_layer_start_index");
+            return !isMoe ? GatedMlp(Number("intermediate_size"))
+                          : Experts(Number("moe_num_experts"),
+                                    narrow,
+                                    narrow * Number("moe_num_shared_experts"));
         }
         if (m_config.contains("num_experts"))
         {
+            const uint64_t step = Is("olmoe") ? 1 : Number("decoder_sparse_step");
+            if ((layer + 1) % step != 0)
+            {
+                return GatedMlp(Number("intermediate_size"));
+            }
             return Experts(Number("num_experts"),
                            Is("olmoe") ? Number("intermediate_size") : narrow,
                            0);

@@ -92,6 +92,12 @@ ConfigObject::IsGiven(const std::string& key) const
     return given != nullptr && !given->is_null();
 }
 
+std::string
+ConfigObject::DefaultNote(const std::string& key) const
+{
+    return GivenOrAlias(key) == nullptr ? " (the class's default)" : "";
+}
+
 const Json&
 ConfigObject::Value(const std::string& key) const
 {
@@ -117,7 +123,7 @@ ConfigObject::WholeNumber(const std::string& key, uint64_t most) const
         Fail(key,
              Quoted(Shown(value)) + " is no count",
              "a whole number up to " + std::to_string(most),
-             "");
+             "write it in digits, without quotes or a point");
     }
     return value.get<uint64_t>();
 }
@@ -139,11 +145,16 @@ ConfigObject::Integer(const std::string& key) const
     {
         return std::nullopt;
     }
-    if (!value.is_number_integer() ||
-        (value.is_number_unsigned() &&
-         value.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())))
+    return IntegerOf(key, value, "a whole number");
+}
+
+int64_t
+ConfigObject::IntegerOf(const std::string& key, const Json& value, const std::string& allowed) const
+{
+    constexpr auto most = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<uint64_t>() > most))
     {
-        Fail(key, Quoted(Shown(value)) + " is no whole number", "a whole number", "");
+        Fail(key, Quoted(Shown(value)) + " is no whole number", allowed, "");
     }
     return value.get<int64_t>();
 }
@@ -154,7 +165,10 @@ ConfigObject::Flag(const std::string& key) const
     const Json& value = Value(key);
     if (!value.is_null() && !value.is_boolean())
     {
-        Fail(key, Quoted(Shown(value)) + " is no truth value", "true or false", "");
+        Fail(key,
+             Quoted(Shown(value)) + " is no truth value",
+             "true or false",
+             "write it without quotes");
     }
     return !value.is_null() && value.get<bool>();
 }
@@ -165,7 +179,7 @@ ConfigObject::Text(const std::string& key) const
     const Json& value = Value(key);
     if (!value.is_null() && !value.is_string())
     {
-        Fail(key, Quoted(Shown(value)) + " is no text", "a text", "");
+        Fail(key, Quoted(Shown(value)) + " is no text", "a text", "write it in quotes");
     }
     return value.is_null() ? "" : value.get<std::string>();
 }
@@ -178,19 +192,17 @@ ConfigObject::Numbers(const std::string& key) const
     {
         return std::nullopt;
     }
+    const std::string allowed = "a list of whole numbers, such as [0, 1]";
+    if (!value.is_array())
+    {
+        Fail(key, Quoted(Shown(value)) + " is no list", allowed, "");
+    }
     std::vector<int64_t> numbers;
-    bool fits = value.is_array();
-    for (size_t i = 0; fits && i < value.size(); i++)
+    for (const Json& entry : value)
     {
         // Some tools write truth values into such lists.
-        fits = value[i].is_number_integer() || value[i].is_boolean();
-        numbers.push_back(!fits                   ? 0
-                          : value[i].is_boolean() ? static_cast<int64_t>(value[i].get<bool>())
-                                                  : value[i].get<int64_t>());
-    }
-    if (!fits)
-    {
-        Fail(key, Quoted(Shown(value)) + " is no list of whole numbers", "such as [0, 1]", "");
+        numbers.push_back(entry.is_boolean() ? static_cast<int64_t>(entry.get<bool>())
+                                             : IntegerOf(key, entry, allowed));
     }
     return numbers;
 }
@@ -226,7 +238,7 @@ ConfigObject::Demand(const std::string& key, const Json& value, const std::strin
         Fail(key,
              Shown(given) + ": " + otherwise + ", which is not modelled",
              Shown(value) + ", or leave it out",
-             "");
+             "leave it out if the model does without");
     }
 }
 

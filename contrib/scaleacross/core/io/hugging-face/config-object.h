@@ -42,6 +42,15 @@ class ConfigObject
     /// Whether the file itself has the key, and not as null.
     bool IsGiven(const std::string& key) const;
 
+    /// Returns " (the class's default)" for a key that the file leaves out, for messages; else "".
+    std::string DefaultNote(const std::string& key) const;
+
+    /// The keys that have been asked for, with their second names.
+    const std::set<std::string>& Asked() const
+    {
+        return m_asked;
+    }
+
     /// The value in the file or the class's default; null where there is neither.
     const nlohmann::json& Value(const std::string& key) const;
 
@@ -86,11 +95,14 @@ class ConfigObject
                 const nlohmann::json& value,
                 const std::string& otherwise) const;
 
-    /// The keys of the file that were neither asked for nor are in `neutral`, in the file's order;
-    /// those with null are left out.
+    /// Returns the keys of the file that were neither asked for nor are in `neutral`, in the order
+    /// of the alphabet; those with null are left out.
     std::vector<std::string> UnreadKeys(const std::set<std::string>& neutral) const;
 
   private:
+    int64_t IntegerOf(const std::string& key,
+                      const nlohmann::json& value,
+                      const std::string& allowed) const;
     std::optional<uint64_t> WholeNumber(const std::string& key, uint64_t most) const;
     [[noreturn]] void FailMissing(const std::string& key) const;
     const nlohmann::json* Given(const std::string& key) const;

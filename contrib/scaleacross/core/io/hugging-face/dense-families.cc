@@ -10,35 +10,52 @@ namespace scaleacross
 namespace
 {
 
-/// Attention whose four projections have biases together, and gated MLPs.
+/// Reads the dimensions of a model whose layers all have the same MLP.
 ModelSpec
-ReadLlama(const ConfigObject& config)
+ReadDense(const ConfigObject& config)
 {
     ModelSpec model = ReadCommon(config);
     model.denseFfn = config.Count<uint64_t>("intermediate_size");
+    return model;
+}
+
+/// Reads a model whose four projections of attention have biases or none has.
+ModelSpec
+ReadGemma(const ConfigObject& config)
+{
+    ModelSpec model = ReadDense(config);
+    model.attentionBias = config.Flag("attention_bias");
+    config.Demand("use_bidirectional_attention", false, "attention to what follows");
+    CheckLayerTypes(config, model);
+    return model;
+}
+
+/// Reads a model whose MLPs may have biases as well.
+ModelSpec
+ReadLlama(const ConfigObject& config)
+{
+    ModelSpec model = ReadDense(config);
     model.attentionBias = config.Flag("attention_bias");
     model.mlpBias = config.Flag("mlp_bias");
     CheckLayerTypes(config, model);
     return model;
 }
 
-/// Without biases, and with a window of all layers.
+/// Reads a model without biases, whose layers may all have a window.
 ModelSpec
-ReadMistral(const ConfigObject& config)
+ReadWindowed(const ConfigObject& config)
 {
-    ModelSpec model = ReadCommon(config);
-    model.denseFfn = config.Count<uint64_t>("intermediate_size");
-    config.Demand("attention_bias", false, "biases that models of this type do not have");
+    ModelSpec model = ReadDense(config);
     ReadWindowOfAll(config, model);
     return model;
 }
 
-/// Norms that span the heads; layers have their norms behind attention and MLP in place of before.
+/// Reads a model whose norms of queries and keys span all heads. That its layers have their other
+/// norms behind attention and MLP, in place of before them, changes no count.
 ModelSpec
 ReadOlmo2(const ConfigObject& config)
 {
-    ModelSpec model = ReadCommon(config);
-    model.denseFfn = config.Count<uint64_t>("intermediate_size");
+    ModelSpec model = ReadDense(config);
     model.attentionBias = config.Flag("attention_bias");
     model.queryKeyNorm = true;
     model.wideQueryKeyNorm = true;
@@ -46,8 +63,8 @@ ReadOlmo2(const ConfigObject& config)
     return model;
 }
 
-/// A window, with `use_sliding_window`, of the layers from `max_window_layers` on, or of those that
-/// `layer_types` names.
+/// Reads the window that, with `use_sliding_window`, the layers have that `layer_types` names, or
+/// those from `max_window_layers` on.
 void
 ReadQwenWindow(const ConfigObject& config, ModelSpec& model)
 {
@@ -66,11 +83,7 @@ ReadQwenWindow(const ConfigObject& config, ModelSpec& model)
     }
     if (!isListed)
     {
-        flags = std::vector<bool>(model.layers, false);
-        for (uint32_t layer = from; window > 0 && layer < model.layers; layer++)
-        {
-            (*flags)[layer] = true;
-        }
+        flags = LayersWhere(model, [=](uint32_t layer) { return window > 0 && layer >= from; });
     }
     SetWindowedLayers(config,
                       isListed ? "layer_types" : "max_window_layers",
@@ -82,8 +95,7 @@ ReadQwenWindow(const ConfigObject& config, ModelSpec& model)
 ModelSpec
 ReadQwen2(const ConfigObject& config)
 {
-    ModelSpec model = ReadCommon(config);
-    model.denseFfn = config.Count<uint64_t>("intermediate_size");
+    ModelSpec model = ReadDense(config);
     model.qkvBias = true;
     ReadQwenWindow(config, model);
     return model;
@@ -92,20 +104,21 @@ ReadQwen2(const ConfigObject& config)
 ModelSpec
 ReadQwen3(const ConfigObject& config)
 {
-    ModelSpec model = ReadCommon(config);
-    model.denseFfn = config.Count<uint64_t>("intermediate_size");
+    ModelSpec model = ReadDense(config);
     model.attentionBias = config.Flag("attention_bias");
     model.queryKeyNorm = true;
     ReadQwenWindow(config, model);
     return model;
 }
 
-/// The language model of Qwen3-VL has no windows.
+/// Reads the language model of Qwen3-VL, which has no windows.
 ModelSpec
 ReadQwen3Vl(const ConfigObject& config)
 {
-    ModelSpec model = ReadLlama(config);
+    ModelSpec model = ReadDense(config);
+    model.attentionBias = config.Flag("attention_bias");
     model.queryKeyNorm = true;
+    CheckLayerTypes(config, model);
     return model;
 }
 
@@ -121,8 +134,8 @@ DenseFamilies()
              "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 16,
              "head_dim": 256, "tie_word_embeddings": true, "attention_bias": false})",
          {},
-         {"use_bidirectional_attention"},
-         ReadLlama},
+         {},
+         ReadGemma},
         {"granite",
          "GraniteConfig",
          R"({"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008,
@@ -146,7 +159,7 @@ DenseFamilies()
              "tie_word_embeddings": false, "sliding_window": 4096})",
          {},
          {},
-         ReadMistral},
+         ReadWindowed},
         {"olmo2",
          "Olmo2Config",
          R"({"vocab_size": 50304, "hidden_size": 4096, "intermediate_size": 11008,
@@ -160,8 +173,8 @@ DenseFamilies()
          R"({"vocab_size": 32064, "hidden_size": 3072, "intermediate_size": 8192,
              "num_hidden_layers": 32, "num_attention_heads": 32, "tie_word_embeddings": false})",
          {},
-         {},
-         ReadMistral},
+         {"attention_bias"}, // which published files have and no projection looks at
+         ReadWindowed},
         {"qwen2",
          "Qwen2Config",
          R"({"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016,

@@ -11,14 +11,18 @@ namespace scaleacross
 namespace
 {
 
-/// DeepSeek-V2 and what follows it, without the modules that predict further tokens.
+/// Reads DeepSeek-V2 and what follows it, without the modules that predict further tokens.
 ModelSpec
 ReadDeepSeek(const ConfigObject& config)
 {
-    ModelSpec model = ReadCommon(config);
+    ModelSpec model = ReadDimensions(config);
     model.kvHeads = model.heads;
     model.queryRank = config.MaybeCount<uint32_t>("q_lora_rank").value_or(0);
     model.kvRank = config.Count<uint32_t>("kv_lora_rank");
+    if (model.kvRank == 0)
+    {
+        config.Fail("kv_lora_rank", "0, but attention of this type is latent", "1 or more", "");
+    }
     model.ropeDim = config.Count<uint32_t>("qk_rope_head_dim");
     const auto nope = config.Count<uint32_t>("qk_nope_head_dim");
     if (nope > std::numeric_limits<uint32_t>::max() - model.ropeDim)
@@ -31,37 +35,35 @@ ReadDeepSeek(const ConfigObject& config)
     config.Demand("mlp_bias", false, "biases of MLPs and experts without those of routers");
 
     model.experts = config.MaybeCount<uint32_t>("n_routed_experts").value_or(0);
+    const auto topK = config.MaybeCount<uint32_t>("num_experts_per_tok");
+    const auto width = config.Count<uint64_t>("moe_intermediate_size");
+    const auto shared = config.MaybeCount<uint32_t>("n_shared_experts").value_or(0);
     if (model.experts > 0)
     {
-        model.topK = config.Count<uint32_t>("num_experts_per_tok");
-        model.expertFfn = config.Count<uint64_t>("moe_intermediate_size");
-        model.sharedFfn =
-            config.MaybeCount<uint32_t>("n_shared_experts").value_or(0) * model.expertFfn;
+        model.topK = topK ? *topK : config.Count<uint32_t>("num_experts_per_tok");
+        model.expertFfn = width;
+        model.sharedFfn = shared * width;
     }
     const auto first = config.Count<uint32_t>("first_k_dense_replace");
-    const auto every = config.Count<uint32_t>("moe_layer_freq");
-    if (every == 0)
-    {
-        config.Fail("moe_layer_freq", "0 is no distance between MoE layers", "1 or more", "");
-    }
-    std::vector<bool> flags(model.layers, false);
-    for (uint32_t layer = first; model.experts > 0 && layer < model.layers; layer++)
-    {
-        flags[layer] = layer % every == 0;
-    }
-    SetMoeLayers(config, every > 1 ? "moe_layer_freq" : "first_k_dense_replace", flags, model);
+    config.Demand("moe_layer_freq",
+                  1,
+                  "by DeepSeek's own class MoE layers at a distance, by that of transformers all");
+    SetMoeLayers(
+        config,
+        "first_k_dense_replace",
+        LayersWhere(model, [&](uint32_t layer) { return model.experts > 0 && layer >= first; }),
+        model);
     ReadDenseWidth(config, "intermediate_size", model);
     CheckLayerTypes(config, model);
     return model;
 }
 
-// DeepSeek's own class has moe_layer_freq, that of transformers makes every layer MoE.
 const char* const g_v3 =
     R"({"vocab_size": 129280, "hidden_size": 7168, "intermediate_size": 18432,
         "moe_intermediate_size": 2048, "num_hidden_layers": 61, "num_attention_heads": 128,
         "n_shared_experts": 1, "n_routed_experts": 256, "kv_lora_rank": 512, "q_lora_rank": 1536,
         "qk_rope_head_dim": 64, "v_head_dim": 128, "qk_nope_head_dim": 128,
-        "num_experts_per_tok": 8, "first_k_dense_replace": 3, "moe_layer_freq": 1,
+        "num_experts_per_tok": 8, "first_k_dense_replace": 3,
         "tie_word_embeddings": false, "attention_bias": false})";
 
 } // namespace
@@ -76,22 +78,22 @@ LatentFamilies()
              "moe_intermediate_size": 1407, "num_hidden_layers": 32, "num_attention_heads": 32,
              "n_shared_experts": 2, "n_routed_experts": 64, "kv_lora_rank": 512,
              "q_lora_rank": 1536, "qk_rope_head_dim": 64, "v_head_dim": 128,
-             "qk_nope_head_dim": 128, "first_k_dense_replace": 0, "moe_layer_freq": 1,
+             "qk_nope_head_dim": 128, "first_k_dense_replace": 0,
              "tie_word_embeddings": false, "attention_bias": false, "mlp_bias": false})",
          {{"num_experts", "n_routed_experts"}},
-         {"qk_head_dim"},
+         {"head_dim", "num_nextn_predict_layers", "qk_head_dim"},
          ReadDeepSeek},
         {"deepseek_v3",
          "DeepseekV3Config",
          g_v3,
          {{"num_local_experts", "n_routed_experts"}},
-         {"qk_head_dim"},
+         {"head_dim", "num_nextn_predict_layers", "qk_head_dim"},
          ReadDeepSeek},
         {"kimi_k2",
          "DeepseekV3Config of Kimi K2",
          g_v3,
          {{"num_local_experts", "n_routed_experts"}},
-         {"qk_head_dim"},
+         {"head_dim", "num_nextn_predict_layers", "qk_head_dim"},
          ReadDeepSeek},
     };
 }

@@ -10,15 +10,15 @@ namespace scaleacross
 namespace
 {
 
-/// Which layers are MoE: those that `moe_layers` lists, else every n-th by
+/// Returns which layers are MoE layers: those that `moe_layers` lists, else every n-th by
 /// `interleave_moe_layer_step`.
 std::vector<bool>
 MoeLayersOf(const ConfigObject& config, const ModelSpec& model)
 {
-    std::vector<bool> flags(model.layers, false);
     const auto step = config.Count<uint32_t>("interleave_moe_layer_step");
     if (const auto list = config.Numbers("moe_layers"); list)
     {
+        std::vector<bool> flags(model.layers, false);
         for (const int64_t layer : *list)
         {
             if (layer < 0 || layer >= static_cast<int64_t>(model.layers))
@@ -39,11 +39,7 @@ MoeLayersOf(const ConfigObject& config, const ModelSpec& model)
                     "1 or more, or a list of moe_layers",
                     "give moe_layers: [] if the model has no experts");
     }
-    for (uint32_t layer = step - 1; layer < model.layers; layer += step)
-    {
-        flags[layer] = true;
-    }
-    return flags;
+    return LayersWhere(model, [step](uint32_t layer) { return (layer + 1) % step == 0; });
 }
 
 /**
@@ -70,11 +66,7 @@ ReadChunks(const ConfigObject& config, ModelSpec& model)
                         "0 or 1 for each layer",
                         "");
         }
-        flags = std::vector<bool>();
-        for (uint32_t layer = 0; layer < model.layers; layer++)
-        {
-            flags->push_back(marks[layer] != 0);
-        }
+        flags = LayersWhere(model, [&marks](uint32_t layer) { return marks[layer] != 0; });
     }
     else if (!flags)
     {
@@ -83,11 +75,8 @@ ReadChunks(const ConfigObject& config, ModelSpec& model)
         {
             config.Fail(key, "0 is no interval", "1 or more, or a list of no_rope_layers", "");
         }
-        flags = std::vector<bool>();
-        for (uint32_t layer = 0; layer < model.layers; layer++)
-        {
-            flags->push_back((layer + 1) % interval != 0);
-        }
+        flags =
+            LayersWhere(model, [interval](uint32_t layer) { return (layer + 1) % interval != 0; });
     }
     if (chunk == 0) // null: all layers see all
     {
@@ -105,7 +94,10 @@ ReadLlama4(const ConfigObject& config)
     model.topK = config.Count<uint32_t>("num_experts_per_tok");
     model.expertFfn = config.Count<uint64_t>("intermediate_size");
     model.sharedFfn = model.expertFfn; // one shared expert, as wide as a routed one
-    SetMoeLayers(config, "moe_layers", MoeLayersOf(config, model), model);
+    SetMoeLayers(config,
+                 config.IsGiven("moe_layers") ? "moe_layers" : "interleave_moe_layer_step",
+                 MoeLayersOf(config, model),
+                 model);
     ReadDenseWidth(config, "intermediate_size_mlp", model);
     model.attentionBias = config.Flag("attention_bias");
     ReadChunks(config, model);

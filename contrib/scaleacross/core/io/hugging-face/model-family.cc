@@ -165,8 +165,6 @@ NeutralKeys()
         "top_k",
         "top_p",
         "typical_p",
-        // Modules that predict further tokens are trained if model.mtp_layers says so.
-        "num_nextn_predict_layers",
     };
     return keys;
 }
@@ -179,18 +177,17 @@ MissingOf(const std::string& type)
          {"bamba",
           "falcon_h1",
           "falcon_mamba",
-          "granitemoehybrid",
           "hymba",
           "jamba",
           "mamba",
           "mamba2",
           "nemotron_h",
-          "plamo2",
           "phi4flash",
-          "xlstm",
+          "plamo2",
           "zamba",
-          "zamba2",
-          "zaya1"}},
+          "zamba2"}},
+        {"layers that may be state space layers (Mamba)", {"granitemoehybrid"}},
+        {"recurrent layers", {"recurrent_gemma", "rwkv", "rwkv7", "xlstm"}},
         {"linear attention",
          {"kimi_linear",
           "minimax",
@@ -201,34 +198,25 @@ MissingOf(const std::string& type)
           "qwen3_5_moe",
           "qwen3_5_moe_text",
           "qwen3_5_text",
-          "qwen3_next",
-          "recurrent_gemma",
-          "rwkv",
-          "rwkv7"}},
+          "qwen3_next"}},
         {"sparse attention with an indexer",
-         {"deepseek_v32", "deepseek_v4", "glm_moe_dsa", "minimax_m3", "minimax_m3_vl"}},
-        {"layers of convolutions", {"lfm2", "lfm2_moe"}},
+         {"deepseek_v32",
+          "deepseek_v4",
+          "glm_moe_dsa",
+          "minimax_m3",
+          "minimax_m3_vl",
+          "minimax_m3_vl_text"}},
+        {"layers of convolutions", {"lfm2", "lfm2_moe", "zaya", "zaya1_vl"}},
         {"norms behind attention and MLP besides those before them",
-         {"gemma2",
-          "gemma3",
-          "gemma3_text",
-          "gemma3n",
-          "gemma3n_text",
-          "glm4",
-          "grok-1",
-          "vaultgemma"}},
+         {"gemma2", "gemma3", "gemma3_text", "gemma3n", "gemma3n_text", "glm4", "grok-1"}},
+        {"scores that are capped, with windows in every second layer", {"vaultgemma"}},
+        {"attention to what follows as well as to what precedes", {"paligemma"}},
         {"attention and MLP side by side in a layer",
-         {"codegen",
-          "cohere",
-          "cohere2",
-          "falcon",
-          "gpt_neox",
-          "gptj",
-          "phi",
-          "persimmon",
-          "stablelm"}},
-        {"learned positions",
-         {"biogpt", "gpt2", "gpt_bigcode", "gpt_neo", "openai-gpt", "opt", "xglm"}},
+         {"codegen", "cohere", "cohere2", "falcon", "gpt_neox", "gptj", "phi"}},
+        {"norms with biases around an MLP of two matrices", {"persimmon", "starcoder2"}},
+        {"norms with biases, and in some files attention and MLP side by side", {"stablelm"}},
+        {"learned positions", {"biogpt", "gpt2", "gpt_bigcode", "gpt_neo", "openai-gpt", "opt"}},
+        {"positions that are added to the embedding", {"xglm"}},
         {"positions by ALiBi and a norm behind the embedding", {"bloom"}},
         {"layers of different widths", {"deci", "nemotron-nas", "openelm"}},
         {"a gate of the shared expert", {"qwen2_moe"}},
@@ -236,12 +224,10 @@ MissingOf(const std::string& type)
         {"a dense MLP beside the experts of a layer", {"arctic"}},
         {"experts of attention's projections", {"jetmoe"}},
         {"layers of attention to pictures", {"mllama", "mllama_text_model"}},
-        {"an encoder", {"bart",       "bert",    "blenderbot", "deberta-v2",
-                        "distilbert", "electra", "ltgt5",      "longt5",
-                        "m2m_100",    "mbart",   "modernbert", "moonshine",
-                        "mt5",        "pegasus", "roberta",    "switch_transformers",
-                        "t5",         "t5gemma", "umt5",       "whisper",
-                        "xlm-roberta"}},
+        {"an encoder", {"bart",      "bert",    "blenderbot", "deberta-v2", "distilbert",
+                        "electra",   "longt5",  "m2m_100",    "mbart",      "modernbert",
+                        "moonshine", "mt5",     "pegasus",    "roberta",    "switch_transformers",
+                        "t5",        "t5gemma", "umt5",       "whisper",    "xlm-roberta"}},
     };
     for (const auto& [missing, names] : types)
     {
@@ -253,29 +239,33 @@ MissingOf(const std::string& type)
     return std::nullopt;
 }
 
-std::string
-TextTypeOf(const std::string& type)
+const OuterFamily*
+FindOuterFamily(const std::string& type)
 {
-    static const std::map<std::string, std::string> inner = {
-        {"kimi_k25", "kimi_k2"},
-        {"llama4", "llama4_text"},
-        {"mistral3", "mistral"},
-        {"qwen3_vl", "qwen3_vl_text"},
-        {"qwen3_vl_moe", "qwen3_vl_moe_text"},
+    static const std::vector<OuterFamily> families = {
+        {"kimi_k25", "kimi_k2", {}},
+        {"llama4", "llama4_text", {}},
+        {"mistral3", "mistral", {}},
+        {"qwen3_vl", "qwen3_vl_text", {}},
+        // Its text's class would tie, and is never asked: the outer model owns the head.
+        {"qwen3_vl_moe", "qwen3_vl_moe_text", false},
     };
-    const auto found = inner.find(type);
-    return found == inner.end() ? type : found->second;
+    const auto found =
+        std::find_if(families.begin(), families.end(), [&type](const OuterFamily& family) {
+            return family.type == type;
+        });
+    return found == families.end() ? nullptr : &*found;
 }
 
 ModelSpec
-ReadCommon(const ConfigObject& config)
+ReadDimensions(const ConfigObject& config)
 {
     ModelSpec model;
     model.layers = config.Count<uint32_t>("num_hidden_layers");
-    if (model.layers > g_mostLayers)
+    if (model.layers == 0 || model.layers > g_mostLayers)
     {
         config.Fail("num_hidden_layers",
-                    std::to_string(model.layers) + " are too many",
+                    std::to_string(model.layers) + " layers make no model here",
                     "1 to " + std::to_string(g_mostLayers),
                     "");
     }
@@ -286,25 +276,40 @@ ReadCommon(const ConfigObject& config)
         config.Fail("num_attention_heads", "0: the model has no heads", "1 or more", "");
     }
     model.kvHeads = config.MaybeCount<uint32_t>("num_key_value_heads").value_or(model.heads);
-    if (const auto width = config.MaybeCount<uint32_t>("head_dim"); width)
+    if (model.kvHeads == 0 || model.heads % model.kvHeads != 0)
     {
-        model.headDim = *width;
-    }
-    else if (model.hidden % model.heads == 0)
-    {
-        model.headDim = model.hidden / model.heads;
-    }
-    else
-    {
-        config.Fail(
-            "hidden_size",
-            std::to_string(model.hidden) + " is no multiple of " + std::to_string(model.heads) +
-                " num_attention_heads, and head_dim is left out",
-            "a multiple, or a head_dim",
-            "give head_dim as the model's publisher does; transformers refuses this as well");
+        config.Fail("num_key_value_heads",
+                    std::to_string(model.kvHeads) + config.DefaultNote("num_key_value_heads") +
+                        " does not divide the " + std::to_string(model.heads) +
+                        " num_attention_heads",
+                    "a divisor of num_attention_heads",
+                    "give the two as the model's publisher does");
     }
     model.vocabulary = config.Count<uint64_t>("vocab_size");
     model.tiedEmbedding = config.Flag("tie_word_embeddings");
+    return model;
+}
+
+ModelSpec
+ReadCommon(const ConfigObject& config)
+{
+    ModelSpec model = ReadDimensions(config);
+    if (const auto width = config.MaybeCount<uint32_t>("head_dim"); width)
+    {
+        model.headDim = *width;
+        return model;
+    }
+    if (model.hidden % model.heads != 0)
+    {
+        // Some classes of transformers refuse this, others round the width of a head down.
+        config.Fail("hidden_size",
+                    std::to_string(model.hidden) + " is no multiple of " +
+                        std::to_string(model.heads) +
+                        " num_attention_heads, and head_dim is left out",
+                    "a multiple, or a head_dim",
+                    "give head_dim as the model's publisher does");
+    }
+    model.headDim = model.hidden / model.heads;
     return model;
 }
 

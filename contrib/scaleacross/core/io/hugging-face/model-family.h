@@ -47,18 +47,42 @@ const std::vector<std::string>& NeutralKeys();
 /// type that is not known either.
 std::optional<std::string> MissingOf(const std::string& type);
 
-/// A file that also describes what sees or hears keeps its language model in `text_config`.
-/// Returns the type of that model where the inner object does not say it, or where there is none
-/// because the file is the language model alone.
-std::string TextTypeOf(const std::string& type);
+/// A `model_type` of models that also see or hear, which keep their language model in
+/// `text_config`.
+struct OuterFamily
+{
+    std::string type;
+    std::string textType; //!< model_type of the text_config where that does not say it
+    /// Whether the embedding is tied where neither object says it and the outer class has a default
+    /// of its own that counts.
+    std::optional<bool> tie;
+};
 
-/// Reads what the families have in common: layers, width, heads, vocabulary and the tied embedding.
-/// A width of heads that is left out is that of the hidden state over the heads, which has to be
-/// whole.
+/// Returns the outer family of that type, or nothing.
+const OuterFamily* FindOuterFamily(const std::string& type);
+
+/// Returns a flag for each layer: whether `holds(layer)`.
+template <class Predicate>
+std::vector<bool>
+LayersWhere(const ModelSpec& model, Predicate holds)
+{
+    std::vector<bool> flags(model.layers, false);
+    for (uint32_t layer = 0; layer < model.layers; layer++)
+    {
+        flags[layer] = holds(layer);
+    }
+    return flags;
+}
+
+/// Reads what all families have in common: layers, width, heads, vocabulary and the tied embedding.
+ModelSpec ReadDimensions(const ConfigObject& config);
+
+/// Reads the dimensions and the width of a head. One that is left out is the width of the hidden
+/// state over the heads, which has to be whole.
 ModelSpec ReadCommon(const ConfigObject& config);
 
-/// Sets which layers are MoE layers. Throws ConfigError (where = key) if ModelSpec cannot say it.
-/// Without any the model is dense.
+/// Sets which layers are MoE layers; without any the model is dense. Throws ConfigError for a
+/// pattern that ModelSpec cannot say (where = key, the one that decides).
 void SetMoeLayers(const ConfigObject& config,
                   const std::string& key,
                   const std::vector<bool>& isMoe,

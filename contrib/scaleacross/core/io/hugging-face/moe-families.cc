@@ -10,30 +10,17 @@ namespace scaleacross
 namespace
 {
 
-/// Which layers are MoE: all.
-std::vector<bool>
-AllLayers(const ModelSpec& model)
-{
-    return std::vector<bool>(model.layers, true);
-}
-
-/// All but the first `dense` ones.
-std::vector<bool>
-AllButFirst(const ModelSpec& model, uint32_t dense)
-{
-    std::vector<bool> flags = AllLayers(model);
-    std::fill_n(flags.begin(), std::min(dense, model.layers), false);
-    return flags;
-}
-
-/// Experts by the keys that most classes have, in every layer.
+/// Reads the experts of every layer by the keys that most classes have.
 void
 ReadLocalExperts(const ConfigObject& config, ModelSpec& model)
 {
     model.experts = config.Count<uint32_t>("num_local_experts");
     model.topK = config.Count<uint32_t>("num_experts_per_tok");
     model.expertFfn = config.Count<uint64_t>("intermediate_size");
-    SetMoeLayers(config, "num_local_experts", AllLayers(model), model);
+    SetMoeLayers(config,
+                 "num_local_experts",
+                 LayersWhere(model, [](uint32_t /* layer */) { return true; }),
+                 model);
 }
 
 ModelSpec
@@ -45,7 +32,7 @@ ReadMixtral(const ConfigObject& config)
     return model;
 }
 
-/// Phi's norms are LayerNorms.
+/// Reads a model whose norms are LayerNorms.
 ModelSpec
 ReadPhiMoe(const ConfigObject& config)
 {
@@ -66,7 +53,8 @@ ReadGraniteMoe(const ConfigObject& config)
     return model;
 }
 
-/// Norms that span all heads, and full attention: MiniMax-M2's own files could say otherwise.
+/// Reads a model whose norms of queries and keys span all heads, and whose layers see all:
+/// MiniMax-M2's own files could say otherwise.
 ModelSpec
 ReadMiniMaxM2(const ConfigObject& config)
 {
@@ -99,10 +87,22 @@ ModelSpec
 ReadOlmoe(const ConfigObject& config)
 {
     ModelSpec model = ReadCommon(config);
+    if (uint64_t{model.heads} * model.headDim != model.hidden)
+    {
+        config.Fail("head_dim",
+                    std::to_string(model.headDim) + ": the norm of the queries is " +
+                        std::to_string(model.hidden) + " wide, and they would be " +
+                        std::to_string(uint64_t{model.heads} * model.headDim),
+                    "hidden_size over num_attention_heads",
+                    "leave it out");
+    }
     model.experts = config.Count<uint32_t>("num_experts");
     model.topK = config.Count<uint32_t>("num_experts_per_tok");
     model.expertFfn = config.Count<uint64_t>("intermediate_size");
-    SetMoeLayers(config, "num_experts", AllLayers(model), model);
+    SetMoeLayers(config,
+                 "num_experts",
+                 LayersWhere(model, [](uint32_t /* layer */) { return true; }),
+                 model);
     model.attentionBias = config.Flag("attention_bias");
     model.queryKeyNorm = true;
     model.wideQueryKeyNorm = true;
@@ -110,7 +110,8 @@ ReadOlmoe(const ConfigObject& config)
     return model;
 }
 
-/// With `decoder_sparse_step` n the layers n-1, 2n-1, ... are MoE, but for `mlp_only_layers`.
+/// Reads experts: with `decoder_sparse_step` n those of the layers n-1, 2n-1, ... but for
+/// `mlp_only_layers`.
 void
 ReadQwenExperts(const ConfigObject& config, ModelSpec& model)
 {
@@ -122,19 +123,11 @@ ReadQwenExperts(const ConfigObject& config, ModelSpec& model)
     {
         config.Fail("decoder_sparse_step", "0 is no step", "1 or more", "");
     }
-    std::vector<bool> flags(model.layers, false);
-    for (uint32_t layer = 0; layer < model.layers; layer++)
-    {
-        flags[layer] = model.experts > 0 && (layer + 1) % step == 0;
-    }
     const auto dense = config.Numbers("mlp_only_layers").value_or(std::vector<int64_t>());
-    for (const int64_t layer : dense)
-    {
-        if (layer >= 0 && layer < static_cast<int64_t>(model.layers))
-        {
-            flags[static_cast<size_t>(layer)] = false;
-        }
-    }
+    const auto flags = LayersWhere(model, [&](uint32_t layer) {
+        return model.experts > 0 && (layer + 1) % step == 0 &&
+               std::find(dense.begin(), dense.end(), int64_t{layer}) == dense.end();
+    });
     SetMoeLayers(config, dense.empty() ? "decoder_sparse_step" : "mlp_only_layers", flags, model);
     ReadDenseWidth(config, "intermediate_size", model);
 }
@@ -159,22 +152,21 @@ ReadQwen3Moe(const ConfigObject& config)
     model.queryKeyNorm = true;
     if (config.Flag("use_sliding_window"))
     {
-        // Releases before 5 have no window in the first layers, later ones do not know the key.
+        // Early releases have no window in the first layers, later ones do not know the key.
         config.Demand("max_window_layers",
                       0,
-                      "transformers 4 windows the layers from there on, transformers 5 all");
+                      "early releases of transformers 4 window the layers from there on, later "
+                      "ones all");
         ReadWindowOfAll(config, model);
     }
     else
     {
-        config.Value("max_window_layers");
-        config.Value("sliding_window");
         CheckLayerTypes(config, model);
     }
     return model;
 }
 
-/// Biases of the projections of queries, keys and values alone.
+/// Reads a model in which the projections of queries, keys and values alone may have biases.
 ModelSpec
 ReadGlm4Moe(const ConfigObject& config)
 {
@@ -183,9 +175,10 @@ ReadGlm4Moe(const ConfigObject& config)
     model.topK = config.Count<uint32_t>("num_experts_per_tok");
     model.expertFfn = config.Count<uint64_t>("moe_intermediate_size");
     model.sharedFfn = config.Count<uint32_t>("n_shared_experts") * model.expertFfn;
+    const auto dense = config.Count<uint32_t>("first_k_dense_replace");
     SetMoeLayers(config,
                  "first_k_dense_replace",
-                 AllButFirst(model, config.Count<uint32_t>("first_k_dense_replace")),
+                 LayersWhere(model, [dense](uint32_t layer) { return layer >= dense; }),
                  model);
     ReadDenseWidth(config, "intermediate_size", model);
     model.qkvBias = config.Flag("attention_bias");
@@ -194,7 +187,7 @@ ReadGlm4Moe(const ConfigObject& config)
     return model;
 }
 
-/// Its router's correction bias is a parameter, in place of a buffer as elsewhere.
+/// Reads a model whose routers' correction biases are parameters, in place of buffers as elsewhere.
 ModelSpec
 ReadErnieMoe(const ConfigObject& config)
 {
@@ -211,13 +204,12 @@ ReadErnieMoe(const ConfigObject& config)
     {
         config.Fail("moe_layer_interval", "0 is no interval", "1 or more", "");
     }
-    std::vector<bool> flags(model.layers, false);
-    for (uint32_t layer = 0; layer < model.layers; layer++)
-    {
-        flags[layer] = (layer + 1) % every == 0 && layer >= first &&
-                       (last == -1 || static_cast<int64_t>(layer) <= last);
-    }
-    SetMoeLayers(config, "moe_layer_end_index", flags, model);
+    const bool isToEnd = last == -1 || last >= static_cast<int64_t>(model.layers) - 1;
+    const auto flags = LayersWhere(model, [=](uint32_t layer) {
+        return (layer + 1) % every == 0 && layer >= first &&
+               (isToEnd || static_cast<int64_t>(layer) <= last);
+    });
+    SetMoeLayers(config, isToEnd ? "moe_layer_interval" : "moe_layer_end_index", flags, model);
     ReadDenseWidth(config, "intermediate_size", model);
     model.routerBias = model.IsMoe();
     model.attentionBias = config.Flag("use_bias");
@@ -227,7 +219,7 @@ ReadErnieMoe(const ConfigObject& config)
     return model;
 }
 
-/// Biases of everything, sinks, and a window in every second layer.
+/// Reads a model with biases of everything, sinks, and a window in every second layer.
 ModelSpec
 ReadGptOss(const ConfigObject& config)
 {
@@ -240,11 +232,8 @@ ReadGptOss(const ConfigObject& config)
     auto flags = WindowedByLayerTypes(config, model, "sliding_attention");
     if (!flags)
     {
-        flags = std::vector<bool>(model.layers, false);
-        for (uint32_t layer = 0; window > 0 && layer < model.layers; layer += 2)
-        {
-            (*flags)[layer] = true;
-        }
+        flags =
+            LayersWhere(model, [window](uint32_t layer) { return window > 0 && layer % 2 == 0; });
     }
     SetWindowedLayers(config, "layer_types", *flags, window, model);
     return model;
@@ -264,7 +253,12 @@ MoeFamilies()
              "moe_k": 6, "moe_num_experts": 64, "moe_num_shared_experts": 2,
              "moe_layer_start_index": 1, "moe_layer_end_index": -1, "moe_layer_interval": 1})",
          {{"num_experts", "moe_num_experts"}, {"num_experts_per_tok", "moe_k"}},
-         {"moe_capacity", "moe_gate", "moe_norm_min", "moe_use_aux_free", "use_rmsnorm"},
+         {"moe_capacity",
+          "moe_gate",
+          "moe_norm_min",
+          "moe_use_aux_free",
+          "num_nextn_predict_layers",
+          "use_rmsnorm"},
          ReadErnieMoe},
         {"glm4_moe",
          "Glm4MoeConfig",
@@ -274,7 +268,7 @@ MoeFamilies()
              "moe_intermediate_size": 1408, "num_experts_per_tok": 8, "n_shared_experts": 1,
              "n_routed_experts": 128, "first_k_dense_replace": 1, "use_qk_norm": false})",
          {{"num_local_experts", "n_routed_experts"}},
-         {},
+         {"num_nextn_predict_layers"},
          ReadGlm4Moe},
         {"gpt_oss",
          "GptOssConfig",
@@ -282,8 +276,8 @@ MoeFamilies()
              "num_hidden_layers": 36, "num_attention_heads": 64, "num_key_value_heads": 8,
              "head_dim": 64, "sliding_window": 128, "tie_word_embeddings": false,
              "num_local_experts": 128, "num_experts_per_tok": 4, "attention_bias": true})",
-         {{"num_experts", "num_local_experts"}, {"experts_per_token", "num_experts_per_tok"}},
-         {"initial_context_length", "swiglu_alpha", "swiglu_limit"},
+         {{"num_experts", "num_local_experts"}},
+         {"experts_per_token", "initial_context_length", "swiglu_alpha", "swiglu_limit"},
          ReadGptOss},
         {"granitemoe",
          "GraniteMoeConfig",
@@ -347,7 +341,7 @@ MoeFamilies()
              "use_sliding_window": false, "sliding_window": 4096, "decoder_sparse_step": 1,
              "moe_intermediate_size": 768, "num_experts_per_tok": 8, "num_experts": 128})",
          {{"num_local_experts", "num_experts"}},
-         {},
+         {"max_window_layers", "sliding_window"}, // which are read if a window is used
          ReadQwen3Moe},
         {"qwen3_vl_moe_text",
          "Qwen3VLMoeTextConfig",
