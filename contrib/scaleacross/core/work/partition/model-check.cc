@@ -6,8 +6,10 @@
 #include "core/spec/head-split.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace scaleacross
@@ -16,19 +18,30 @@ namespace scaleacross
 namespace
 {
 
-/// The divisors of n up to `most`, as in "1, 2 or 4".
-std::string
-DivisorsText(uint64_t n, uint64_t most)
+std::vector<uint32_t>
+DivisorsOf(uint32_t n)
 {
-    std::vector<std::string> divisors;
-    for (uint64_t d = 1; d <= std::min(n, most); d++)
+    std::vector<uint32_t> divisors;
+    for (uint32_t d = 1; d <= n; d++)
     {
         if (n % d == 0)
         {
-            divisors.push_back(std::to_string(d));
+            divisors.push_back(d);
         }
     }
-    return AnyOf(divisors);
+    return divisors;
+}
+
+/// As in "1, 2 or 4".
+std::string
+TextOf(const std::vector<uint32_t>& degrees)
+{
+    std::vector<std::string> words;
+    for (const uint32_t degree : degrees)
+    {
+        words.push_back(std::to_string(degree));
+    }
+    return AnyOf(words);
 }
 
 /// Ranks of tp among which the tokens of a sequence are dealt out.
@@ -73,17 +86,22 @@ CheckSequence(const JobSpec& job)
                           std::to_string(below + divisor) + ", or other degrees"};
 }
 
-std::optional<Infeasible>
-CheckWidth(const char* key, uint64_t width, const std::string& degree, uint32_t ranks)
+/// @param others what the degree may be for all else
+Infeasible
+Uneven(const std::string& key,
+       uint64_t width,
+       const std::string& degree,
+       uint32_t ranks,
+       const std::vector<uint32_t>& others)
 {
-    if (width % ranks == 0)
-    {
-        return std::nullopt;
-    }
-    return Infeasible{"ffn",
-                      degree + " " + std::to_string(ranks) + " does not divide model." + key + " " +
-                          std::to_string(width) + ": take " + degree + " " +
-                          DivisorsText(width, ranks) + ", or a width that it divides"};
+    std::vector<uint32_t> even;
+    std::copy_if(others.begin(), others.end(), std::back_inserter(even), [width](uint32_t other) {
+        return width % other == 0;
+    });
+    return {"ffn",
+            degree + " " + std::to_string(ranks) + " does not divide " + key + " " +
+                std::to_string(width) + ": take " + degree + " " + TextOf(even) +
+                ", or a width that it divides"};
 }
 
 std::optional<Infeasible>
@@ -91,25 +109,27 @@ CheckWidths(const JobSpec& job)
 {
     const ModelSpec& model = job.model;
     const ParallelPlan& plan = job.plan;
-    if (model.MoeLayers() < model.layers)
+    const bool dense = model.MoeLayers() < model.layers;
+    const bool moe = model.MoeLayers() > 0;
+    for (const auto& [has, key, width] :
+         {std::tuple(dense, "model.dense_ffn", model.denseFfn),
+          std::tuple(moe, "model.shared_ffn", model.sharedFfn),
+          std::tuple(moe && plan.etp == 0, "model.expert_ffn", model.expertFfn)})
     {
-        if (auto bad = CheckWidth("dense_ffn", model.denseFfn, "plan.tp", plan.tp))
+        if (has && width % plan.tp != 0)
         {
-            return bad;
+            return Uneven(key, width, "plan.tp", plan.tp, HeadSplits(model, job.workload.stack));
         }
     }
-    if (model.MoeLayers() == 0)
+    if (moe && plan.etp > 0 && model.expertFfn % plan.etp != 0)
     {
-        return std::nullopt;
-    }
-    if (auto bad = CheckWidth("shared_ffn", model.sharedFfn, "plan.tp", plan.tp))
-    {
-        return bad;
-    }
-    return CheckWidth("expert_ffn",
+        return Uneven("model.expert_ffn",
                       model.expertFfn,
-                      plan.etp > 0 ? "plan.etp" : "plan.tp",
-                      plan.ExpertTensor());
+                      "plan.etp",
+                      plan.etp,
+                      DivisorsOf(plan.tp));
+    }
+    return std::nullopt;
 }
 
 std::optional<Infeasible>
@@ -125,7 +145,7 @@ CheckExpertDegrees(const JobSpec& job)
                          {"experts",
                           "plan.ep " + std::to_string(plan.ep) + " does not divide the " +
                               std::to_string(model.experts) + " experts: take ep " +
-                              DivisorsText(model.experts, UINT32_MAX)});
+                              TextOf(DivisorsOf(model.experts))});
     }
     if (plan.ep > 1 || plan.etp > 0)
     {
@@ -163,7 +183,7 @@ CheckRecompute(const JobSpec& job)
                           std::to_string(job.plan.tp) + ", more ranks than the " +
                           std::to_string(job.model.kvHeads) +
                           " KV heads: no software has both; take another recomputation, or tp " +
-                          DivisorsText(std::gcd(job.model.heads, job.model.kvHeads), UINT32_MAX)};
+                          TextOf(DivisorsOf(std::gcd(job.model.heads, job.model.kvHeads)))};
 }
 
 } // namespace
