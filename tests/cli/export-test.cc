@@ -323,9 +323,9 @@ TEST_F(ExportTest, WritesForNcclWhatTheStudyGives)
     {
         EXPECT_THAT(plain, testing::Not(HasSubstr(std::string("export ") + variable)));
         EXPECT_THAT(plain, testing::Not(HasSubstr(std::string("unset ") + variable)));
-        EXPECT_THAT(plain, HasSubstr(std::string("for ") + variable + " (NCCL: "));
+        EXPECT_THAT(plain, HasSubstr(std::string("- ") + variable + " (NCCL's own: "));
     }
-    EXPECT_THAT(plain, HasSubstr("# - 14, for NCCL_IB_TIMEOUT (NCCL: 20): "));
+    EXPECT_THAT(plain, HasSubstr("# - NCCL_IB_TIMEOUT (NCCL's own: 20) for 14: "));
     // Be it what we assume as well.
     EXPECT_THAT(text("--set network.timeout_exponent=14"),
                 HasSubstr("export NCCL_IB_TIMEOUT=14 # network.timeout_exponent\n"));
@@ -435,8 +435,11 @@ TEST_F(ExportTest, RefusesWhatTorchTitanDoes)
         // One microbatch goes as by GPipe, which takes it.
         EXPECT_THAT(takes(format, " --set workload.global_batch=1"), HasSubstr("\"GPipe\""));
         refuses(format,
-                " --set plan.schedule=zb1p --set plan.chunks=1 --set workload.global_batch=8",
-                {"InterleavedZeroBubble has two virtual stages or more", "plan.chunks 2"});
+                " --set plan.schedule=dualpipev --set plan.chunks=2 --set workload.global_batch=4",
+                {"DualPipeV has as many microbatches as stages at least, and here 4 for 8"});
+        refuses(format,
+                " --set plan.pp=1 --set plan.tp=4",
+                {"plan.tp 4: it divides the heads of keys and values (model.kv_heads 2)"});
     }
     takes("megatron", "");
     const std::string tensor = " --set plan.pp=1 --set plan.tp=4 --set model.kv_heads=4"
@@ -448,8 +451,15 @@ TEST_F(ExportTest, RefusesWhatTorchTitanDoes)
     takes("torchtitan", tensor + "4096");
     takes("torchtitan-main", tensor + "4100");
     takes("megatron", tensor + "4100");
-    refuses("torchtitan-main", tensor + "4098", {"workload.sequence 4098"});
-    refuses("megatron", tensor + "4098", {"workload.sequence 4098: sequence parallelism cuts it"});
+    const std::string context = " --set plan.pp=1 --set plan.cp=2 --set workload.sequence=4098";
+    refuses("torchtitan-main",
+            context,
+            {"workload.sequence 4098: it times plan.microbatch is divided by 4 (plan.tp 1, plan.cp "
+             "2)"});
+    takes("torchtitan-main", context + " --set plan.microbatch=2 --set workload.global_batch=4");
+    refuses("megatron",
+            context,
+            {"workload.sequence 4098: it is a multiple of 2 x plan.cp, here 4"});
 }
 
 /// A file of before gets its columns when the same is asked for again.

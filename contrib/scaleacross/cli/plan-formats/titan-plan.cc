@@ -270,24 +270,17 @@ TitanPlan::RefuseHeads()
     }
 }
 
-/// v0.2.2 asserts that tp x 2 cp divides the sequence, without cp too. Later the tokens of a
-/// microbatch are one dimension, of which every rank of tp has an equal part, and every rank of cp
-/// two.
+/// v0.2.2 asserts that tp x 2 cp divides the sequence, without cp too; a plan that can run has that
+/// with cp alone.
 void
 TitanPlan::RefuseSequence()
 {
     const uint64_t sequence = m_job.Job().workload.sequence;
-    const uint64_t cut = m_release.python ? sequence * m_plan.microbatch : sequence;
-    const uint64_t parts =
-        uint64_t{m_plan.tp} * (m_release.python && m_plan.cp == 1 ? 1 : 2 * m_plan.cp);
-    if (cut % parts != 0)
+    const uint64_t parts = uint64_t{2} * m_plan.tp * m_plan.cp;
+    if (m_release.halvesSequence && sequence % parts != 0)
     {
         m_refusals.Add(fmt::format("workload.sequence {}", sequence),
-                       fmt::format("{} is divided by {} (plan.tp {}, plan.cp {})",
-                                   m_release.python ? "it times plan.microbatch" : "it",
-                                   parts,
-                                   m_plan.tp,
-                                   m_plan.cp),
+                       fmt::format("it is divided by 2 x tp x cp, here {}", parts),
                        fmt::format("say a sequence that is a multiple of {}", parts));
     }
 }
