@@ -104,8 +104,7 @@ class PlanFormats(unittest.TestCase):
         if titan and drawn.schedule == "dualpipev" and drawn.pp > 1:
             # torch.compile, which wraps blocks in v0.2.2, and split backwards exclude each other.
             wrapped = name == "torchtitan" and drawn.plan["async_tp"] and drawn.tp > 1
-            few = drawn.microbatches < 2 * drawn.pp
-            expect("plan.schedule", few or wrapped)
+            expect("plan.schedule", wrapped)
         if (name == "megatron" and drawn.schedule in ROUNDS and drawn.pp > 1 and
                 drawn.chunks > 1):
             # schedules.py, forward_backward_pipelining_with_interleaving: a round has pp or more.
@@ -115,16 +114,10 @@ class PlanFormats(unittest.TestCase):
             self.assertNotIn("plan.crossing", text)
 
     def check_sequence_refusal(self, name, drawn, expect):
+        """Of what a plan that can run has, which is 2 x cp x tp parts with cp, else tp."""
         tp, cp, sequence = drawn.tp, drawn.cp, drawn.sequence
-        if name == "megatron":
-            parallel = tp > 1 and ("experts" in drawn.model or drawn.stack == "megatron-core")
-            expect("workload.sequence", (cp > 1 and sequence % (2 * cp) != 0) or
-                   (sequence % (cp * tp) != 0 if parallel else sequence % cp != 0))
-        elif name == "torchtitan":
-            expect("workload.sequence", sequence % (2 * tp * cp) != 0)
-        else:
-            expect("workload.sequence",
-                   sequence * drawn.microbatch % (tp * (1 if cp == 1 else 2 * cp)) != 0)
+        self.assertEqual(sequence % (tp if cp == 1 else 2 * cp * tp), 0)
+        expect("workload.sequence", name == "torchtitan" and sequence % (2 * tp * cp) != 0)
 
     def check_told(self, drawn, part, text):
         """Every field that the plan says has a setting or a remark."""
