@@ -175,9 +175,9 @@ TEST_F(SlurmTest, RefusesWhatNoClusterTakes)
              // unless slurm.conf says another.
              {"study.yaml --shards 1001",
               "--shards: 1001 shards are an array with the largest index 1001, and Slurm takes "
-              "indices below MaxArraySize, here 1001 (allowed: 1 to 1000"},
+              "indices below MaxArraySize, here 1001\n  allowed: 1 to 1000\n"},
              {"study.yaml --shards 1001", "--max-array-size"},
-             {"study.yaml --shards 16 --max-array-size 16", "(allowed: 1 to 15"},
+             {"study.yaml --shards 16 --max-array-size 16", "allowed: 1 to 15\n"},
              {"study.yaml --shards 2 --max-array-size 4000002", "--max-array-size"},
              {"study.yaml --shards 2 --cpus 0", "--cpus"},
              {"study.yaml --shards 2 --time soon", "--time: 'soon' is none"},

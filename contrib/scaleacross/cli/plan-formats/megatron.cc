@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <numeric>
 
 namespace scaleacross
 {
@@ -171,7 +170,6 @@ class MegatronWriter
     void FindRefusals()
     {
         RefuseSchedule();
-        RefuseSequence();
         const auto& counts = m_job.microbatches;
         if (std::any_of(counts.begin(), counts.end(), [&](uint32_t m) { return m != counts[0]; }))
         {
@@ -203,30 +201,6 @@ class MegatronWriter
                                "least, and here {} for {}",
                                m_job.shape.microbatches,
                                m_plan.pp));
-        }
-    }
-
-    /// Every rank of cp has two equal parts of a sequence, and with sequence parallelism every rank
-    /// of tp an equal part of what that has.
-    void RefuseSequence()
-    {
-        const uint64_t sequence = m_job.Job().workload.sequence;
-        const uint64_t parts = m_plan.cp == 1 ? 1 : 2 * m_plan.cp;
-        const uint64_t cut = uint64_t{m_plan.cp} * (IsSequenceParallel() ? m_plan.tp : 1);
-        if (sequence % parts != 0)
-        {
-            m_refusals.Add(fmt::format("workload.sequence {}", sequence),
-                           fmt::format("it is a multiple of 2 x plan.cp, here {}", parts),
-                           fmt::format("say a sequence that is a multiple of {}", parts));
-        }
-        if (sequence % cut != 0)
-        {
-            m_refusals.Add(
-                fmt::format("workload.sequence {}", sequence),
-                fmt::format("sequence parallelism cuts it into plan.cp x plan.tp equal parts, "
-                            "here {}",
-                            cut),
-                fmt::format("say a sequence that is a multiple of {}", std::lcm(parts, cut)));
         }
     }
 

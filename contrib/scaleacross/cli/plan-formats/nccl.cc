@@ -176,8 +176,9 @@ class NcclWriter
             return;
         }
         m_text.Blank();
-        m_text.Comment("The study does not give these fields, so their variables stay as the site "
-                       "has them, or as NCCL's own defaults are; the plan's times count with:");
+        m_text.Comment(
+            "The study does not give these fields, so their variables stay as the site "
+            "has them, or NCCL by default; the plan's times count with what stands behind:");
         for (const auto& [name, keys] : m_left)
         {
             const auto* found = std::find_if(
@@ -188,7 +189,8 @@ class NcclWriter
             const PlanField* field = FindPlanField(keys.substr(0, keys.find(' ')));
             const std::string value =
                 field == nullptr ? (HasRails() ? "true" : "false") : field->get(m_job.plan);
-            m_text.Note(fmt::format("- {}, for {} (NCCL: {})", value, name, found->value), keys);
+            m_text.Note(fmt::format("- {} (NCCL's own: {}) for {}", name, found->value, value),
+                        keys);
         }
     }
 

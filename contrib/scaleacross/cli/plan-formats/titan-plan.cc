@@ -21,19 +21,19 @@ struct TitanSchedule
 {
     const char* word;
     const char* ours;
-    bool loops;            //!< it asks for two virtual stages or more in each rank
-    uint32_t leastPerRank; //!< microbatches at least, for each rank of the pipeline
-    bool splits;           //!< it splits backward passes, which compiled modules do not allow
+    bool loops;  //!< it asks for two virtual stages or more in each rank
+    bool fills;  //!< it asks for a microbatch or more for each rank
+    bool splits; //!< it splits backward passes, which compiled modules do not allow
 };
 
 constexpr TitanSchedule g_schedules[] = {
-    {"1F1B", "1f1b", false, 1, false},
-    {"GPipe", "gpipe", false, 0, false},
-    {"Interleaved1F1B", "dorapp", true, 0, false},
-    {"LoopedBFS", "breadth-first", true, 0, false},
-    {"InterleavedZeroBubble", "zb1p", true, 0, true},
-    {"ZBVZeroBubble", "zbv", true, 0, true},
-    {"DualPipeV", "dualpipev", true, 2, true},
+    {"1F1B", "1f1b", false, true, false},
+    {"GPipe", "gpipe", false, false, false},
+    {"Interleaved1F1B", "dorapp", true, false, false},
+    {"LoopedBFS", "breadth-first", true, false, false},
+    {"InterleavedZeroBubble", "zb1p", true, false, true},
+    {"ZBVZeroBubble", "zbv", true, false, true},
+    {"DualPipeV", "dualpipev", true, false, true},
 };
 
 /// Why a plan cannot run by a schedule although the order is the plan's, and what to do.
@@ -118,22 +118,21 @@ TitanPlan::FindSchedule()
 {
     const uint32_t microbatches = m_job.shape.microbatches;
     const auto whyNot = [&](const TitanSchedule& schedule) -> ScheduleRefusal {
-        const uint32_t least = schedule.leastPerRank * m_plan.pp;
         if (schedule.loops && m_plan.chunks < 2)
         {
             return {fmt::format("{} has two virtual stages or more in each rank", schedule.word),
                     "say plan.chunks 2 or more"};
         }
-        if (microbatches < least)
+        if (schedule.fills && microbatches < m_plan.pp)
         {
             return {
                 fmt::format("{} has as many microbatches as stages at least, and here {} for {}",
                             schedule.word,
                             microbatches,
-                            least),
+                            m_plan.pp),
                 fmt::format("say plan.schedule gpipe, which has no such bound, or a "
                             "workload.global_batch of {} x dp x plan.microbatch or more",
-                            least)};
+                            m_plan.pp)};
         }
         if (schedule.splits && m_release.wrapsCompiled && m_plan.asyncTensor && m_plan.tp > 1)
         {
@@ -270,24 +269,17 @@ TitanPlan::RefuseHeads()
     }
 }
 
-/// v0.2.2 asserts that tp x 2 cp divides the sequence, without cp too. Later the tokens of a
-/// microbatch are one dimension, of which every rank of tp has an equal part, and every rank of cp
-/// two.
+/// v0.2.2 asserts that tp x 2 cp divides the sequence, without cp too; a plan that can run has that
+/// with cp alone.
 void
 TitanPlan::RefuseSequence()
 {
     const uint64_t sequence = m_job.Job().workload.sequence;
-    const uint64_t cut = m_release.python ? sequence * m_plan.microbatch : sequence;
-    const uint64_t parts =
-        uint64_t{m_plan.tp} * (m_release.python && m_plan.cp == 1 ? 1 : 2 * m_plan.cp);
-    if (cut % parts != 0)
+    const uint64_t parts = uint64_t{2} * m_plan.tp * m_plan.cp;
+    if (m_release.halvesSequence && sequence % parts != 0)
     {
         m_refusals.Add(fmt::format("workload.sequence {}", sequence),
-                       fmt::format("{} is divided by {} (plan.tp {}, plan.cp {})",
-                                   m_release.python ? "it times plan.microbatch" : "it",
-                                   parts,
-                                   m_plan.tp,
-                                   m_plan.cp),
+                       fmt::format("it is divided by 2 x tp x cp, here {}", parts),
                        fmt::format("say a sequence that is a multiple of {}", parts));
     }
 }

@@ -21,6 +21,7 @@ constexpr TitanRelease g_toml = {"torchtitan",
                                  false, // replicatesBeside
                                  true,  // expertTensor
                                  false, // multiToken
+                                 true,  // halvesSequence
                                  true,  // wrapsCompiled
                                  true}; // overlapsDualPipeV
 
@@ -31,6 +32,7 @@ constexpr TitanRelease g_python = {"torchtitan-main",
                                    true,   // replicatesBeside
                                    false,  // expertTensor
                                    true,   // multiToken
+                                   false,  // halvesSequence
                                    false,  // wrapsCompiled
                                    false}; // overlapsDualPipeV
 
