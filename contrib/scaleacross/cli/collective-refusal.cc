@@ -107,7 +107,8 @@ CollectiveLayout(const ClusterSpec& cluster)
     {
         // With nothing but data parallelism there is no other reason.
         throw ConfigError("cluster.buildings",
-                          no->detail,
+                          // which ends in what to do, for reports
+                          no->detail.substr(0, no->detail.find(": ")),
                           "one gpus_per_node in all of them",
                           "give all of them one that divides the gpus of each");
     }

@@ -54,7 +54,7 @@ Bases()
              "model: {preset: llama4-scout, moe_every: 2, dense_ffn: 64}\n" + workload + g_cluster +
                  slows,
              "model: deepseek-v3\n" + workload + g_cluster + flaps + "plan: {recompute: full}\n",
-             "model: gpt-oss-20b\n" + workload + g_cluster + fails +
+             "model: {preset: gpt-oss-20b, query_key_norm: true}\n" + workload + g_cluster + fails +
                  "network: {transport: roce, multipath: spray-random, recovery: "
                  "selective-repeat}\n",
              dense + workload + g_cluster + shares + "plan: {sharding: fsdp, reshard: true}\n" +

@@ -225,7 +225,7 @@ TEST(ExpertTensor, NeedsExperts)
     const auto bad = CheckJob(scenario, LayoutOf(scenario));
     ASSERT_TRUE(bad.has_value());
     EXPECT_EQ(bad->reason, "experts");
-    EXPECT_EQ(bad->detail, "etp 1 with a model that has no experts: leave it out");
+    EXPECT_EQ(bad->detail, "plan.etp 1 with a model that has no experts: leave it out");
 }
 
 } // namespace scaleacross
