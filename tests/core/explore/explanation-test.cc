@@ -156,7 +156,8 @@ TEST(Explanation, TellsWhatBuildingsHold)
 {
     ExplanationInput input = Input(Crossing::Pipeline, 150);
     EXPECT_THAT(Text(input), Not(HasSubstr("Stages")));
-    input.stages = StagePlaces{{7, 8, 8, 8, 7, 1}, {{"east", {0, 1, 2}, {}}, {"west", {3, 4, 5}, {}}}};
+    input.stages =
+        StagePlaces{{7, 8, 8, 8, 7, 1}, {{"east", {0, 1, 2}, {}}, {"west", {3, 4, 5}, {}}}};
     EXPECT_THAT(Text(input),
                 HasSubstr("Stages: east has stages 0 to 2 with 23 layers (7, 2 x 8); west has "
                           "stages 3 to 5 with 16 layers (8, 7, 1)."));

@@ -328,8 +328,9 @@ TEST(ReadStudy, ModelAsMapOrFile)
     EXPECT_EQ(shorter.layers, 124U);
     EXPECT_EQ(shorter.headDim, 128U);
     // 1792 / 24 is no width of a head, of a map as little as of a file, or of a changed preset.
-    for (const char* map : {"{layers: 4, hidden: 1792, heads: 24, dense_ffn: 2048, vocabulary: 4096}",
-                            "{preset: llama3-8b, hidden: 1792, heads: 24, kv_heads: 8}"})
+    for (const char* map :
+         {"{layers: 4, hidden: 1792, heads: 24, dense_ffn: 2048, vocabulary: 4096}",
+          "{preset: llama3-8b, hidden: 1792, heads: 24, kv_heads: 8}"})
     {
         const std::string text = std::string("model: ") + map + "\n" + g_workload + g_cluster;
         try
@@ -344,11 +345,12 @@ TEST(ReadStudy, ModelAsMapOrFile)
             EXPECT_THAT(error.Remedy(), HasSubstr("head_dim"));
         }
     }
-    EXPECT_EQ(Read("model: {preset: llama3-8b, hidden: 1792, heads: 24, kv_heads: 8, head_dim: 128}\n" +
-                   g_workload + g_cluster)
-                  .scenario.Job()
-                  .model.headDim,
-              128U);
+    EXPECT_EQ(
+        Read("model: {preset: llama3-8b, hidden: 1792, heads: 24, kv_heads: 8, head_dim: 128}\n" +
+             g_workload + g_cluster)
+            .scenario.Job()
+            .model.headDim,
+        128U);
     // Relative to the study's folder.
     const Study file = ParseStudy("model: data/llama3-8b-config.json\n" + g_workload + g_cluster,
                                   SourcePath("tests/core/study.yaml"));
