@@ -4,8 +4,6 @@
 // permutation over it: every NIC sends to the one half of all further on. Without --topology, a
 // small fabric that is part of this program.
 
-#include "core/base/errors.h"
-
 #include "ns3/command-line.h"
 #include "ns3/fabric-balance.h"
 #include "ns3/fabric-helper.h"
@@ -113,17 +111,9 @@ main(int argc, char* argv[])
     cmd.AddValue("size", "Bytes of each flow", size);
     cmd.AddValue("queue-pairs", "Queue pairs of each flow", queuePairs);
     cmd.Parse(argc, argv);
-    try
-    {
-        Simulate(topology.empty() ? scaleacross::ParseAdjacency(g_topology, "built in")
-                                  : ReadAdjacencyFile(topology),
-                 size,
-                 queuePairs);
-    }
-    catch (const scaleacross::ConfigError& error)
-    {
-        std::fprintf(stderr, "adjacency-fabric: %s\n", error.what());
-        return 2;
-    }
+    Simulate(topology.empty() ? scaleacross::ParseAdjacency(g_topology, "built in")
+                              : ReadAdjacencyFile(topology),
+             size,
+             queuePairs);
     return 0;
 }

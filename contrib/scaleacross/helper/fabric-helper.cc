@@ -219,7 +219,7 @@ Ptr<Node>
 FabricHelper::AddHost()
 {
     Ptr<Node> node = CreateObject<Node>();
-    scaleacross::CheckPartition(*node, "FabricHelper::AddHost");
+    scaleacross::CheckPartition(node, "FabricHelper::AddHost");
     return node;
 }
 
@@ -227,7 +227,7 @@ Ptr<RdmaNic>
 FabricHelper::AddNic(Ptr<Node> host)
 {
     Need(host, "FabricHelper::AddNic", "host", "make one by AddHost, or any ns3::Node");
-    scaleacross::CheckPartition(*host, "FabricHelper::AddNic");
+    scaleacross::CheckPartition(host, "FabricHelper::AddNic");
     Ptr<RdmaNic> nic = m_nicFactory.Create<RdmaNic>();
     nic->SetFabricAddress(static_cast<uint32_t>(m_nics.size()));
     host->AddDevice(nic);
@@ -248,7 +248,7 @@ Ptr<FabricSwitch>
 FabricHelper::AddSwitch()
 {
     Ptr<Node> node = CreateObject<Node>();
-    scaleacross::CheckPartition(*node, "FabricHelper::AddSwitch");
+    scaleacross::CheckPartition(node, "FabricHelper::AddSwitch");
     Ptr<FabricSwitch> fabricSwitch = m_switchFactory.Create<FabricSwitch>();
     node->AggregateObject(fabricSwitch);
     m_switches.push_back(fabricSwitch);

@@ -4,23 +4,22 @@
 
 #include "core/base/errors.h"
 
-#include "ns3/node.h"
 #include "ns3/simulator.h"
 
 namespace scaleacross
 {
 
 void
-CheckPartition(const ns3::Node& node, const std::string& where)
+CheckPartition(const ns3::Ptr<ns3::Node>& node, const std::string& where)
 {
     const uint32_t own = ns3::Simulator::GetSystemId();
-    if (node.GetSystemId() == own)
+    if (!node || node->GetSystemId() == own)
     {
         return;
     }
     throw ConfigError(where,
-                      "node " + std::to_string(node.GetId()) + " has systemId " +
-                          std::to_string(node.GetSystemId()) + ", and this process simulates " +
+                      "node " + std::to_string(node->GetId()) + " has systemId " +
+                          std::to_string(node->GetSystemId()) + ", and this process simulates " +
                           std::to_string(own) +
                           ": fabrics cannot be partitioned over MPI, as no packet of theirs would "
                           "cross from one process to another",

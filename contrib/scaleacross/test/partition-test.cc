@@ -128,6 +128,16 @@ class PartitionTest : public TestCase
         Simulator::Destroy();
     }
 
+    /// One that is gone before time zero is on no node, and is not asked for.
+    static void Disposed()
+    {
+        const auto source = CreateObject<ForeignSource>();
+        CreateObject<Node>()->AddApplication(source);
+        source->Dispose();
+        Simulator::Run();
+        Simulator::Destroy();
+    }
+
     void DoRun() override
     {
         AtOnce();
@@ -136,6 +146,7 @@ class PartitionTest : public TestCase
         OfApplication<RdmaTrafficApplication>();
         OfApplication<TrainingApplication>();
         InSecondProcess();
+        Disposed();
     }
 };
 

@@ -16,7 +16,7 @@ RepeatingApplication::~RepeatingApplication() = default;
 void
 RepeatingApplication::DoInitialize()
 {
-    scaleacross::CheckPartition(*GetNode(), GetInstanceTypeId().GetName());
+    scaleacross::CheckPartition(GetNode(), GetInstanceTypeId().GetName());
     Application::DoInitialize();
 }
 

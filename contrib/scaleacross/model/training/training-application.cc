@@ -168,7 +168,7 @@ TrainingApplication::DescribeWait() const
 void
 TrainingApplication::DoInitialize()
 {
-    CheckPartition(*GetNode(), GetInstanceTypeId().GetName());
+    CheckPartition(GetNode(), GetInstanceTypeId().GetName());
     Application::DoInitialize();
 }
 

@@ -50,10 +50,8 @@ FabricDevice::~FabricDevice() = default;
 void
 FabricDevice::DoInitialize()
 {
-    if (m_node) // Node::SystemId may have been set after the device was added.
-    {
-        scaleacross::CheckPartition(*m_node, GetInstanceTypeId().GetName());
-    }
+    // Node::SystemId may have been set after the device was added.
+    scaleacross::CheckPartition(m_node, GetInstanceTypeId().GetName());
     NetDevice::DoInitialize();
 }
 
@@ -188,10 +186,7 @@ FabricDevice::GetNode() const
 void
 FabricDevice::SetNode(Ptr<Node> node)
 {
-    if (node)
-    {
-        scaleacross::CheckPartition(*node, GetInstanceTypeId().GetName());
-    }
+    scaleacross::CheckPartition(node, GetInstanceTypeId().GetName());
     m_node = node;
 }
 

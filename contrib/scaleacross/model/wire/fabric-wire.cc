@@ -127,7 +127,7 @@ FabricWire::Attach(Ptr<FabricPort> a, Ptr<FabricPort> b)
     }
     for (const auto& port : {a, b})
     {
-        scaleacross::CheckPartition(*port->GetNode(), "FabricWire::Attach");
+        scaleacross::CheckPartition(port->GetNode(), "FabricWire::Attach");
     }
     m_ports = {a, b};
     for (size_t i = 0; i < 2; ++i)
