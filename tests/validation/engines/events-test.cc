@@ -130,7 +130,7 @@ TEST_P(Constant, SharesAreOfWhatIsLeft)
     const ResourceReport& span = SpanOf(report);
     const double capacity = scenario.cluster.crossLinks[0].capacity.Value() * row.left;
     EXPECT_NEAR(span.capacity.Value(), capacity, 1e-9 * capacity);
-    const double bytes = 4.0 * 8 * (1 << 20) * (4096 + 82) / 4096.0;
+    const double bytes = 4.0 * 8 * (1 << 20) * (4096 + 82) / 4096;
     const double share = bytes * 8 / capacity / report.iterationTime.S();
     EXPECT_NEAR(span.busy, share, 1e-4 * share);
     EXPECT_LE(span.busy, 1);

@@ -270,7 +270,10 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
                 costs[p].latency -= earlier[p];
             }
         }
-        for (uint32_t p = 1; m_times.sparedByRing && whole.chunks == 1 && p < costs.size(); p++)
+        // A library goes round its ring several times, each rank in the order of its own loop, so
+        // that parts wait for each other: packets show the whole way there.
+        const bool goesOn = m_times.sparedByRing && whole.chunks == 1 && whole.protocol.empty();
+        for (uint32_t p = 1; goesOn && p < costs.size(); p++)
         {
             if (hasItsLatency[p - 1] && hasItsLatency[p])
             {

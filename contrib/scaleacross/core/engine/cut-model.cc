@@ -19,6 +19,7 @@ CutModel::CutModel(const Scenario& scenario,
       m_layout(layout),
       m_paths(facts.paths),
       m_messages(scenario, facts.paths),
+      m_left(facts.cuts),
       m_shares(facts.cuts.Shares(scenario.network.multipath)),
       m_stages(stages)
 {
@@ -328,6 +329,7 @@ CutModel::Named(uint32_t cut) const
         const std::string b = cluster.SiteName(link.b);
         return {forward ? a + " to " + b : b + " to " + a,
                 link.capacity,
+                m_left.OfSpan((cut - m_spanCuts) / 2),
                 m_shares.Span((cut - m_spanCuts) / 2).capacity};
     }
     const auto after = std::upper_bound(m_firstCuts.begin(), m_firstCuts.end(), cut);
@@ -343,6 +345,7 @@ CutModel::Named(uint32_t cut) const
         const ShapeCut& cuts = m_paths.Shape(building).Cuts()[level];
         return {cluster.buildings[building].name + " " + cuts.name + " link",
                 cuts.Capacity() * cuts.detour,
+                m_shares.Of(building, level).capacity,
                 m_shares.Of(building, level).capacity};
     }
     const uint32_t building = switches.BuildingOf(index % switches.Kinds());
@@ -350,6 +353,7 @@ CutModel::Named(uint32_t cut) const
     return {cluster.buildings[building].name + " " + named.name +
                 (index < switches.Kinds() ? " up" : " down"),
             named.Capacity(),
+            m_shares.Of(building, level).capacity,
             m_shares.Of(building, level).capacity};
 }
 

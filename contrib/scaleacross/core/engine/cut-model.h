@@ -26,12 +26,19 @@ struct NamedLink
 {
     std::string name;
     BitRate capacity; //!< as it was built
-    double left{1};   //!< share of it that constant events leave
+    double left{1};   //!< share of it that constant events leave, all links together
+    double held{1};   //!< share of it to which flows are held that are spread over what is left
 
     /// What is left of it.
     BitRate Left() const
     {
         return capacity * left;
+    }
+
+    /// What flows get of that, which is less where links have unlike parts left.
+    BitRate Held() const
+    {
+        return capacity * held;
     }
 };
 
@@ -190,6 +197,7 @@ class CutModel
     const RankLayout& m_layout;
     const ClusterPaths& m_paths;
     MessageModel m_messages;
+    const CutsLeft& m_left;
     const CutShares& m_shares;
     const StageFabric& m_stages;
     std::array<uint32_t, kCutLevels> m_firstCuts{}; //!< by level

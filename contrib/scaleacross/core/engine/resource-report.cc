@@ -49,7 +49,7 @@ CutBound(const ResourceUse& use, const NetworkModel& network, const TaskGraph& g
         if (bytes > 0)
         {
             const NamedLink link = network.Cuts().Named(cut);
-            bound = std::max(bound, SecondsOf(bytes, link.Left()));
+            bound = std::max(bound, SecondsOf(bytes, link.Held()));
         }
     }
     return bound;
@@ -118,6 +118,7 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
         added.name = std::move(link.name);
         added.bytes = rounded;
         added.capacity = link.Left();
+        added.held = link.held / link.left;
         added.shared = shared;
         resources.push_back(std::move(added));
     };
@@ -159,10 +160,11 @@ FillBusy(RunReport& report)
         const double needed =
             SecondsOf(static_cast<double>(resource.bytes.Count()), resource.capacity);
         resource.busy = needed / time;
-        if (resource.limited && needed > time * (1 + kRounding) + kRoundingSeconds && needed > most)
+        const double held = needed / resource.held;
+        if (resource.limited && held > time * (1 + kRounding) + kRoundingSeconds && held > most)
         {
             worst = &resource;
-            most = needed;
+            most = held;
         }
     }
     if (worst == nullptr)

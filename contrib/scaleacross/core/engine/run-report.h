@@ -59,6 +59,7 @@ struct ResourceReport
     Bytes bytes;
     /// What events leave of it to the job, in the mean over the measured iterations.
     BitRate capacity;
+    double held{1};     //!< share of that to which the engine holds it: links may be unlike
     bool shared{false}; //!< by ranks; else it is a port of one
     bool limited{true}; //!< something holds it to its capacity; else that is one to compare with
     double busy{0};     //!< bytes over capacity, over the iteration time: at most 1

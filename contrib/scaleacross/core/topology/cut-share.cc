@@ -448,6 +448,23 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
     AddTowards();
 }
 
+double
+CutsLeft::OfSpan(uint32_t span) const
+{
+    double free = 0;
+    double all = 0;
+    for (size_t l = 0; l < m_parts.size(); l++)
+    {
+        const FabricLink& link = m_graph.links[l];
+        if (link.kind == LinkKind::Cross && link.span == span)
+        {
+            free += m_parts[l].Free() * link.rate.Value();
+            all += link.rate.Value();
+        }
+    }
+    return all > 0 ? free / all : 1.0;
+}
+
 const CutShares&
 CutsLeft::Shares(Multipath multipath) const
 {

@@ -153,6 +153,9 @@ class CutsLeft
     /// Threads may ask at once. Throws ConfigError as SharesByTables() does.
     const CutShares& Shares(Multipath multipath) const;
 
+    /// What is left to the job of all links of a span together, whichever of them holds it back.
+    double OfSpan(uint32_t span) const;
+
   private:
     /// What is left for traffic that avoids top switches which have lost their lanes.
     void AddTowards();
