@@ -439,7 +439,9 @@ TEST_F(ExportTest, RefusesWhatTorchTitanDoes)
         takes(format, " --set workload.global_batch=4");
         // One microbatch goes as by GPipe, which takes it.
         EXPECT_THAT(takes(format, " --set workload.global_batch=1"), HasSubstr("\"GPipe\""));
-        refuses(format, " --set plan.pp=1 --set plan.tp=4", {"heads"});
+        refuses(format,
+                " --set plan.pp=1 --set plan.tp=4",
+                {"plan.tp 4: it divides the heads of keys and values (model.kv_heads 2)"});
     }
     takes("megatron", "");
     const std::string tensor = " --set plan.pp=1 --set plan.tp=4 --set model.kv_heads=4"
@@ -450,6 +452,15 @@ TEST_F(ExportTest, RefusesWhatTorchTitanDoes)
     takes("torchtitan", tensor + "4096");
     takes("torchtitan-main", tensor + "4100");
     takes("megatron", tensor + "4100");
+    // 1,028 is 4 x 257: two parts for each of two ranks of cp, of which ranks of tp share both.
+    const std::string context = " --set plan.pp=1 --set plan.cp=2 --set plan.tp=2 --set "
+                                "model.kv_heads=4 --set workload.sequence=1028";
+    takes("megatron", context);
+    refuses("torchtitan-main",
+            context,
+            {"workload.sequence 1028: it times plan.microbatch is divided by 2 x tp x cp, here 8"});
+    takes("torchtitan-main", context + " --set plan.microbatch=2");
+    takes("megatron", " --set plan.pp=1 --set plan.tp=4");
 }
 
 /// A file of before gets its columns when the same is asked for again.

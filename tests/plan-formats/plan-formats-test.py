@@ -114,10 +114,12 @@ class PlanFormats(unittest.TestCase):
             self.assertNotIn("plan.crossing", text)
 
     def check_sequence_refusal(self, name, drawn, expect):
-        """Of what a plan that can run has, which is 2 x cp x tp parts with cp, else tp."""
-        tp, cp, sequence = drawn.tp, drawn.cp, drawn.sequence
-        self.assertEqual(sequence % (tp if cp == 1 else 2 * cp * tp), 0)
-        expect("workload.sequence", name == "torchtitan" and sequence % (2 * tp * cp) != 0)
+        """A plan that can run has what Megatron-LM asks for; the oracle holds its texts to that."""
+        tp, cp, tokens = drawn.tp, drawn.cp, drawn.sequence * drawn.microbatch
+        expect("workload.sequence",
+               {"megatron": False,
+                "torchtitan": drawn.sequence % (2 * tp * cp) != 0,
+                "torchtitan-main": tokens % (tp * (1 if cp == 1 else 2 * cp)) != 0}[name])
 
     def check_told(self, drawn, part, text):
         """Every field that the plan says has a setting or a remark."""

@@ -269,17 +269,23 @@ TitanPlan::RefuseHeads()
     }
 }
 
-/// v0.2.2 asserts that tp x 2 cp divides the sequence, without cp too; a plan that can run has that
-/// with cp alone.
+/// v0.2.2 asserts that 2 x tp x cp divides the sequence, without cp too. Later the tokens of a
+/// microbatch are one dimension, of which every rank of tp has an equal part, and every rank of cp
+/// two.
 void
 TitanPlan::RefuseSequence()
 {
     const uint64_t sequence = m_job.Job().workload.sequence;
-    const uint64_t parts = uint64_t{2} * m_plan.tp * m_plan.cp;
-    if (m_release.halvesSequence && sequence % parts != 0)
+    const bool halves = m_release.cutsSequences || m_plan.cp > 1;
+    const uint64_t parts = uint64_t{halves ? 2U : 1U} * m_plan.tp * m_plan.cp;
+    const uint64_t cut = m_release.cutsSequences ? sequence : sequence * m_plan.microbatch;
+    if (cut % parts != 0)
     {
         m_refusals.Add(fmt::format("workload.sequence {}", sequence),
-                       fmt::format("it is divided by 2 x tp x cp, here {}", parts),
+                       fmt::format("{} is divided by {}tp x cp, here {}",
+                                   m_release.cutsSequences ? "it" : "it times plan.microbatch",
+                                   halves ? "2 x " : "",
+                                   parts),
                        fmt::format("say a sequence that is a multiple of {}", parts));
     }
 }

@@ -24,7 +24,7 @@ struct TitanRelease
     bool replicatesBeside;
     bool expertTensor;      //!< routed experts may be split over tp beside ep
     bool multiToken;        //!< it has multi-token prediction, without pp and cp
-    bool halvesSequence;    //!< every rank has two parts of a sequence, without cp too
+    bool cutsSequences;     //!< ranks have two parts of each sequence, without cp too; else tokens
     bool wrapsCompiled;     //!< compiled blocks are modules of another type
     bool overlapsDualPipeV; //!< passes of DualPipeV can overlap
 };

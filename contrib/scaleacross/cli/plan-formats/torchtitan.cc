@@ -21,7 +21,7 @@ constexpr TitanRelease g_toml = {"torchtitan",
                                  false, // replicatesBeside
                                  true,  // expertTensor
                                  false, // multiToken
-                                 true,  // halvesSequence
+                                 true,  // cutsSequences
                                  true,  // wrapsCompiled
                                  true}; // overlapsDualPipeV
 
@@ -32,7 +32,7 @@ constexpr TitanRelease g_python = {"torchtitan-main",
                                    true,   // replicatesBeside
                                    false,  // expertTensor
                                    true,   // multiToken
-                                   false,  // halvesSequence
+                                   false,  // cutsSequences
                                    false,  // wrapsCompiled
                                    false}; // overlapsDualPipeV
 
