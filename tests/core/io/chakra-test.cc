@@ -12,6 +12,8 @@
 #include "core/io/chakra/read-traces.h"
 #include "core/work/graph/trace-graph.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -646,7 +648,8 @@ TEST_F(Chakra, WhatCannotBeDoneIsRefusedByName)
     }
 }
 
-// In two groups of two, each rank sends 2 (n-1)/n S = S: 4 MiB. Among all four it would be 6.
+// In two groups of four, each of eight ranks sends 2 (n-1)/n S = 1.5 S: 12 MiB. Among all eight it
+// would be 14.
 TEST_F(Chakra, GroupsMayBeNumbers)
 {
     // STAGE writes an int32 comm_group with its option STAGE_LEGACY_ATTR (August 2025).
@@ -654,14 +657,20 @@ TEST_F(Chakra, GroupsMayBeNumbers)
     {
         for (const uint32_t type : {kInt32, kInt64, kUint64})
         {
-            const auto of = [&](uint64_t group) {
-                return Trace({Collective(1, 0, kMiB).Has(name, type, group)});
-            };
-            const TraceSpec trace =
-                Read({of(1), of(1), of(2), of(2)}, R"({"1": [0, 1], "2": [2, 3]})");
-            EXPECT_EQ(AllBytes(Run(AnalyticalEngine(), trace, BuildingsOf({4}))), Bytes(4 * kMiB))
+            std::vector<std::string> texts =
+                Everywhere(8, Trace({Collective(1, 0, kMiB).Has(name, type, 1U)}));
+            std::fill(texts.begin() + 4,
+                      texts.end(),
+                      Trace({Collective(1, 0, kMiB).Has(name, type, 2U)}));
+            const TraceSpec trace = Read(texts, R"({"1": [0, 1, 2, 3], "2": [4, 5, 6, 7]})");
+            EXPECT_EQ(AllBytes(Run(AnalyticalEngine(), trace, BuildingsOf({8}))), Bytes(12 * kMiB))
                 << name << " " << type;
         }
+    }
+    std::filesystem::remove(m_folder.Of(ChakraGroupsFile("t")));
+    for (uint32_t rank = 2; rank < 8; rank++)
+    {
+        std::filesystem::remove(m_folder.Of(ChakraFile("t", rank)));
     }
     const auto both = Collective(1, 0, kMiB, "1").Has("comm_group", kInt32, 2U);
     EXPECT_THAT(Refusal(Everywhere(2, Trace({both}))),

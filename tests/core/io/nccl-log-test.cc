@@ -48,7 +48,7 @@ const char* const g_new = R"(# nccl-tests version 2.17.6 nccl-headers=22807 nccl
 
 // A release without root, groups and the name of the test, with lines of NCCL between.
 const char* const g_old =
-    R"(# nThread 1 nGpus 4 minBytes 8 maxBytes 64 step: 8(factor) warmup iters: 5 iters: 20 validation: 1
+    R"(# nThread 1 nGpus 2 minBytes 8 maxBytes 64 step: 8(factor) warmup iters: 5 iters: 20 validation: 1
 #
 # Using devices
 #   Rank  0 Pid  20841 on       host device  0 [0x07] A100-SXM4-40GB

@@ -48,6 +48,12 @@ Cleaned(std::string_view line)
     return text;
 }
 
+bool
+IsWhole(const std::string& word)
+{
+    return word.find_first_not_of("0123456789") == std::string::npos;
+}
+
 /// A line's words, and where each begins.
 struct Words
 {
@@ -240,38 +246,42 @@ class LogReader
         m_prefix.erase(m_prefix.find_last_not_of(" #") + 1);
     }
 
-    void ReadSize(const std::string& line, const Words& words)
+    void ReadSize(const std::string& line, const Words& tagged)
     {
-        const auto first = NcclTable::FindRow(words.text);
-        if (first)
+        const std::string untagged = WithoutInnerTags(line, tagged);
+        const Words words(untagged);
+        if (const auto first = NcclTable::FindRow(words.text))
         {
-            AddRow(RowWords(line, words, *first));
+            AddRow(words.From(*first));
             return;
         }
         // A line that has ended before its type, or has no such numbers.
-        const auto length = PrefixLength(m_prefix, line);
-        const Words rest(length ? line.substr(std::min(*length, line.size())) : "");
-        if (!rest.text.empty() && rest.text[0].find_first_not_of("0123456789") == std::string::npos)
+        const auto length = PrefixLength(m_prefix, untagged);
+        const Words rest(length ? untagged.substr(std::min(*length, untagged.size())) : "");
+        if (!rest.text.empty() && IsWhole(rest.text[0]))
         {
             AddRow(rest.text);
         }
     }
 
-    /// Without what a launcher has put into the line when nccl-tests wrote it in parts.
-    static std::vector<std::string> RowWords(const std::string& line,
-                                             const Words& words,
-                                             size_t first)
+    /// The line without the tags that a launcher has put into it when nccl-tests wrote it in parts.
+    static std::string WithoutInnerTags(std::string line, const Words& words)
     {
-        std::string row = line.substr(words.begin[first]);
-        for (size_t i = 0; i < first; i++)
+        const size_t count = words.text.size();
+        for (size_t i = 0; i < count; i++)
         {
             const std::string& tag = words.text[i];
-            for (size_t at = 0; IsBracketed(tag) && (at = row.find(tag, at)) != std::string::npos;)
+            if (i + 1 < count && IsWhole(tag) && IsWhole(words.text[i + 1]))
             {
-                row.replace(at, tag.size(), " ");
+                break; // size and count
+            }
+            size_t at = words.begin[i] + tag.size();
+            while (IsBracketed(tag) && (at = line.find(tag, at)) != std::string::npos)
+            {
+                line.replace(at, tag.size(), tag.size(), ' ');
             }
         }
-        return Words(row).text;
+        return line;
     }
 
     void AddRow(const std::vector<std::string>& words)
