@@ -120,7 +120,9 @@ TEST_P(Constant, SlowsTheCutAsDerived)
 
 /**
  * A span is told by what is left of it, of which its bytes take their share; they are 4 x 8 MiB of
- * payload and 2 % of headers. Its share in time is of the same, and never more than all.
+ * payload and 2 % of headers. Its share in time is of the same, and never more than all. Packets
+ * are counted while one rank is in its iteration, of some hundred us, which others begin and end by
+ * the way of 8 us sooner or later: up to 5 % of the bytes; and in time beyond its end.
  */
 TEST_P(Constant, SharesAreOfWhatIsLeft)
 {
@@ -131,8 +133,10 @@ TEST_P(Constant, SharesAreOfWhatIsLeft)
     const double capacity = scenario.cluster.crossLinks[0].capacity.Value() * row.left;
     EXPECT_NEAR(span.capacity.Value(), capacity, 1e-9 * capacity);
     const double bytes = 4.0 * 8 * (1 << 20) * (4096 + 82) / 4096;
-    const double share = bytes * 8 / capacity / report.iterationTime.S();
-    EXPECT_NEAR(span.busy, share, 1e-4 * share);
+    const bool packets = std::string(engine) == "packet";
+    const auto counted = static_cast<double>(span.bytes.Count());
+    EXPECT_NEAR(counted, bytes, (packets ? 0.05 : 1e-6) * bytes);
+    EXPECT_NEAR(span.busy, counted * 8 / capacity / report.iterationTime.S(), 1e-9);
     EXPECT_LE(span.busy, 1);
     ASSERT_TRUE(report.timeline);
     const NetworkSeries& network = report.timeline->network;
@@ -147,7 +151,7 @@ TEST_P(Constant, SharesAreOfWhatIsLeft)
             room += network.RoomOf(one, i);
         }
     }
-    EXPECT_NEAR(carried, bytes, 1e-4 * bytes);
+    EXPECT_GE(carried, bytes * (packets ? 0.95 : 1 - 1e-6));
     const double time = (network.at.back() - network.at.front()).S();
     EXPECT_NEAR(room, capacity / 8 * time, 1e-6 * room);
 }
@@ -177,8 +181,10 @@ TEST(Events, SharesAreOfWhatIsLeftInTheMean)
         {
             for (uint32_t i = 0; one.name == "b1 to b2" && i < network.Steps(); i++)
             {
-                // A packet more may begin in a step than ends in it, on each of four links.
-                EXPECT_LE(one.values[i], network.RoomOf(one, i) + 4 * 4178.0) << event;
+                // A packet more may begin in a step than ends in it, on each of four links, and
+                // look-ahead counts what leaves in a wire's delay, the 5 us of 1 km.
+                EXPECT_LE(one.values[i], network.RoomOf(one, i) + 4 * 4178.0 + built / 8 * 5e-6)
+                    << event;
             }
         }
     }
