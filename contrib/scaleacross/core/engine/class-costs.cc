@@ -26,9 +26,9 @@ LoadsCut(const TaskGraph& graph, const Phase& phase, uint32_t classId)
 
 /// What losses cost a collective. A group's chains go on from one of its phases to the next, and
 /// from one chunk to the next: the unluckiest of all is waited for once. Without chunks that is
-/// added to the latencies of the phases, with chunks it is returned. `isLast`: no other follows.
+/// added to the latencies of the phases, with chunks it is returned.
 Duration
-AddLossDelays(const Collective& whole, std::vector<TransferCost>& costs, bool isLast)
+AddLossDelays(const Collective& whole, std::vector<TransferCost>& costs)
 {
     const std::vector<Phase>& phases = whole.phases;
     Duration ofChunks;
@@ -41,8 +41,6 @@ AddLossDelays(const Collective& whole, std::vector<TransferCost>& costs, bool is
         LossyChains chains;
         chains.chains = costs[i].losses.chains;
         chains.steps = 0;
-        chains.messages = 0;
-        chains.last = isLast;
         chains.recovery = costs[i].losses.recovery;
         chains.timeout = costs[i].losses.timeout;
         std::vector<std::pair<size_t, double>> steps; // by phase
@@ -283,7 +281,7 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
             }
         }
         m_delays[size_t{classId} * m_graph.collectives.size() + collective] =
-            AddLossDelays(whole, costs, m_graph.once && m_graph.collectives.size() == 1);
+            AddLossDelays(whole, costs);
         if (whole.streams)
         {
             StreamTogether(whole, costs);

@@ -60,51 +60,11 @@ Told(const LossyMessages& of)
     return std::max(0.0, of.packets - of.silent);
 }
 
-/// Packets at the end of a queue pair that need as many messages of the sender to be told of.
-struct Tail
-{
-    double packets{0};
-    double messages{1};
-};
-
-/// By d packets after it in its message one needs s - d more: none that is silent needs fewer than
-/// one message, and where m < s two numbers of them differ by one.
-std::array<Tail, 2>
-TailsOf(const LossyMessages& of)
-{
-    const double m = of.packets;
-    const double most = std::ceil(of.silent / m); // messages on its queue pair, with d = 0
-    if (most <= 1)
-    {
-        return {{{std::min(m, of.silent), of.turns}, {}}};
-    }
-    const double needMost = std::min(m, of.silent - (most - 1) * m);
-    return {{{needMost, most * of.turns}, {m - needMost, (most - 1) * of.turns}}};
-}
-
-/// The part of a tail that no message tells of.
-double
-NeverTold(const LossyChains& chains, const LossyMessages& of, const Tail& tail)
-{
-    if (tail.messages > of.ahead)
-    {
-        return 1;
-    }
-    return chains.last ? std::min(1.0, tail.messages / chains.messages) : 0.0;
-}
-
 double
 SilentSeconds(const LossyMessages& of, double timeout)
 {
     // The timer begins again with every ACK, and the last one comes a round trip later.
     return timeout + (of.packets > 1 ? of.roundTrip : 0.0);
-}
-
-/// Until messages have told of a tail, or the timeout has, and what was lost is there.
-double
-ToldSeconds(const LossyMessages& of, const Tail& tail, double late)
-{
-    return std::min(late, of.untold + (tail.messages - 1) * of.nextAfter + of.roundTrip);
 }
 
 /// -ln P(D <= y) of the messages of one kind in a round.
@@ -125,14 +85,8 @@ Hazard(const LossyChains& chains, const LossyMessages& of, double y)
         hazard = std::max(hazard, -std::log1p(-beyond));
     }
     hazard -= y < late ? SentWithin(of, late - y) * std::log1p(-of.loss * of.loss) : 0.0;
-    for (const Tail& tail : TailsOf(of))
-    {
-        const double part = y < ToldSeconds(of, tail, late) ? 1.0
-                            : y < late                      ? NeverTold(chains, of, tail)
-                                                            : 0.0;
-        hazard += perPacket * tail.packets * part;
-    }
     const double silent = perPacket * std::min(of.packets, of.silent);
+    hazard += y < std::min(late, of.untold + of.roundTrip) ? silent : 0.0;
     hazard *= of.pairs;
     if (y < late)
     {
@@ -250,10 +204,7 @@ Bends(const LossyChains& chains)
             bends.push_back(of.roundTrip);
             bends.push_back(late);
             bends.push_back(std::max(0.0, late - of.roundTrip * of.packets / of.inFlight));
-            for (const Tail& tail : TailsOf(of))
-            {
-                bends.push_back(ToldSeconds(of, tail, late));
-            }
+            bends.push_back(std::min(late, of.untold + of.roundTrip));
             const double messages = chains.chains * lossy.rounds * of.count * of.pairs;
             const double mean = AtRisk(of) * of.loss;
             for (uint32_t j = 1;
@@ -297,7 +248,6 @@ void
 LossyChains::Append(const LossyChains& next)
 {
     steps += next.steps;
-    messages += next.messages;
     rounds.insert(rounds.end(), next.rounds.begin(), next.rounds.end());
 }
 
@@ -307,7 +257,6 @@ LossyChains::Repeat(uint32_t chunks, uint32_t channels)
     const double together = std::min(chunks, channels);
     chains *= together;
     steps *= chunks / together;
-    messages *= chunks / together;
     for (LossyRounds& lossy : rounds)
     {
         lossy.rounds *= chunks / together;

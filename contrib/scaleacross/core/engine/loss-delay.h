@@ -6,7 +6,6 @@
 #include "core/spec/network-plan.h"
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace scaleacross
@@ -24,13 +23,6 @@ struct LossyMessages
     double silent{1}; //!< s, packets at the end of a queue pair whose loss nothing after tells of
     /// Seconds until the sender's next message tells of those; infinity if it does not.
     double untold{0};
-    double nextAfter{0}; //!< seconds from one message of the sender to the next, >= 0
-    /// Messages of the sender until the same queue pairs have one, >= 1: where a message is shorter
-    /// than all of them, they take turns.
-    double turns{1};
-    /// Messages that the sender has for the receiver before it waits itself for what the receiver
-    /// has not been able to send on.
-    double ahead{std::numeric_limits<double>::infinity()};
     /// Members that wait for each other in a circle, >= 1: if such packets of all of them are lost,
     /// there is no next message. Infinity: somebody always goes on.
     double circle{2};
@@ -49,9 +41,6 @@ struct LossyChains
 {
     double chains{1};
     double steps{1}; //!< rounds of a chain, those without a risk among them
-    /// Messages that an edge has from the beginning of the chains to their end.
-    double messages{1};
-    bool last{false}; //!< nothing is sent when the chains have ended
     Recovery recovery;
     double timeout{0};               //!< T in seconds
     std::vector<LossyRounds> rounds; //!< empty: nothing is lost
@@ -83,24 +72,16 @@ double LossVolume(const LossyMessages& messages, Recovery recovery);
  * A message is there when its slowest queue pair is. A packet that is lost with d packets of its
  * queue pair after it arrives a round trip late, while those after it take d / N of one: it delays
  * the message by t (1 - d / N), and by nothing if d > N. The s last packets are told of by nothing
- * that follows in the message; for the others d counts from s. One with d < s after it needs s - d
- * more of its queue pair, which are the sender's next k = turns x ceil((s - d) / m) messages: they
- * tell of it `untold` + (k - 1) `nextAfter` seconds later. So a message of few packets of a queue
- * pair, where packets may overtake and s is a tolerance of dozens, needs many to follow. The sender
- * has `ahead` for the receiver before it waits itself, and if the chains are the last ones and an
- * edge has M messages in all, those of a part k / M of the rounds have not so many behind them. Let
- * n be the part that nothing tells of: 1 if k > `ahead`, else min(1, k / M) of the last chains,
- * else 0. For that part, and if the sender itself waits for a packet that nobody tells of, the
- * timeout tells; it begins with the last progress, so T + t (T where the queue pair has one
- * packet). A repetition that is lost as well costs a timeout, less what the packets after it take.
- * Under go-back-N what comes after the lost packet is at risk again; it stalls once more, t each
- * time. So the delay D of a message has
+ * that follows in the message, but by the sender's next one `untold` seconds later; for the others
+ * d counts from s. If there is no next message, because the sender itself waits for a packet that
+ * nobody tells of, the timeout does; it begins with the last progress, so T + t (T where the queue
+ * pair has one packet). A repetition that is lost as well costs a timeout, less what the packets
+ * after it take. Under go-back-N what comes after the lost packet is at risk again; it stalls once
+ * more, t each time. So the delay D of a message has
  *
  *     -ln P(D <= y) = Q l min(m - s, N (1 - y/t))    for y < t, l = -ln(1 - q)
  *                     - Q ln Poisson(w q; j)         instead, if more: go-back-N, j = max(1, [y/t])
- *                     + sum over d < min(m, s) of
- *                         Q l                        for y < min(untold + (k-1) nextAfter, T) + t
- *                         Q l n                      from there to y < T + t
+ *                     + Q l min(m, s)                for y < min(untold, T) + t
  *                     - ln(1 - u^c) / c              for y < T + t, u = 1 - exp(-Q l min(m, s))
  *                     - Q min(m, N (T + t - y) / t) ln(1 - q^2)  for y < T + t
  *
@@ -114,17 +95,12 @@ double LossVolume(const LossyMessages& messages, Recovery recovery);
  *
  * It is exact for R = 1, and where all delays are equal (m << N); else a little too much, because
  * it takes the slowest chain at every y. Left out: a repetition that waits in a queue; congestion
- * control; losses of ACKs; and that the next collective may be long in coming.
+ * control; losses of ACKs; and that after the last collective of all there is no next message.
  *
  * Worked case: two NICs at 1,000 km, all-reduce over 8 such pairs: C = 16 chains of R = 2 rounds,
  * t = 10 ms, Q = 16 queue pairs with m = 512 packets, N = 7,500, q = 1e-5. A round is delayed with
  * p = 1 - exp(-16 x 512 x 1e-5) = 0.079; the slowest chain by (1 - (1-p)^32) + (1 - (1-p^2)^16) =
  * 0.93 + 0.095 = 1.02 round trips of 0.97 t on average: 9.9 ms.
- *
- * Worked case of a tail: the same at 10 km with q = 1e-4, sprayed with a tolerance of 64 packets
- * and messages of m = 8 packets on each of 16 queue pairs. One needs ceil((65 - d) / 8) = 8 or 9
- * messages to follow, and a pair has `ahead` = 1: every loss costs a timeout, 16 x 2 x 128 of 1e-4,
- * so that 34 % of such all-reduces take 67 ms, and the others nothing.
  */
 double LossDelay(const LossyChains& chains);
 

@@ -264,9 +264,8 @@ MessageModel::LossyOf(const FabricPath& path, double bytes, double seconds, doub
     messages.silent = 1.0 + (tolerant ? network.reorderTolerance : 0.0);
     // The next message's first packet comes the way's time after the last one of this; messages
     // shorter than all queue pairs take the next of them in turn.
-    messages.turns = std::ceil(network.QueuePairsAt(path.tier).qps / messages.pairs);
-    messages.untold = path.propagation.S();
-    messages.nextAfter = nextAfter;
+    const double turns = std::ceil(network.QueuePairsAt(path.tier).qps / messages.pairs);
+    messages.untold = path.propagation.S() + (turns - 1.0) * nextAfter;
     return messages;
 }
 

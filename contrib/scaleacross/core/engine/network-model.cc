@@ -45,12 +45,11 @@ NetworkModel::StageRanksIn(uint32_t building, uint32_t stage) const
 }
 
 void
-NetworkModel::ApplyLoss(TransferCost& cost, double chains, uint32_t steps, uint32_t messages) const
+NetworkModel::ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const
 {
     LossyChains& losses = cost.losses;
     losses.chains = chains;
     losses.steps = steps;
-    losses.messages = messages;
     losses.recovery = m_scenario.network.recovery;
     losses.timeout = m_scenario.network.Timeout().S();
     double volume = 1;
@@ -190,7 +189,7 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
         LossyMessages messages = m_messages.LossyOf(path, payload, cost.Seconds(), 0);
         messages.untold = std::numeric_limits<double>::infinity();
         cost.losses.rounds = {{1.0, {messages}}};
-        ApplyLoss(cost, senders, 1, 1);
+        ApplyLoss(cost, senders, 1);
     }
     return cost;
 }
@@ -616,8 +615,8 @@ NetworkModel::AddLosses(const PhaseView& view, TransferCost& cost) const
         return;
     }
     // In a ring those behind a safe edge always go on.
-    const bool isTree = StepsOf(view.phase).ChainOf() == Chain::Tree;
-    const bool isCircle = edgesAtRisk == view.edges.count && !isTree;
+    const bool isCircle =
+        edgesAtRisk == view.edges.count && StepsOf(view.phase).ChainOf() != Chain::Tree;
     for (LossyRounds& round : lossy)
     {
         for (LossyMessages& messages : round.messages)
@@ -625,16 +624,11 @@ NetworkModel::AddLosses(const PhaseView& view, TransferCost& cost) const
             messages.circle = view.direct ? 2
                               : isCircle  ? view.size
                                           : std::numeric_limits<double>::infinity();
-            // What one has not got it cannot pass on: round a ring that comes back to the sender.
-            messages.ahead = view.direct ? 1.0
-                             : isTree    ? std::numeric_limits<double>::infinity()
-                                         : view.size - 1.0;
         }
     }
     const uint32_t here = m_layout.BuildingOf(view.representative);
     const double groups = view.ranksIn[here] / view.MembersIn(here);
-    // Each of an all-to-all's messages is for somebody else.
-    ApplyLoss(cost, groups * view.rounds.chains, steps, view.direct ? 1 : steps);
+    ApplyLoss(cost, groups * view.rounds.chains, steps);
 }
 
 TransferCost

@@ -168,7 +168,7 @@ class NetworkModel
     Duration LatencyOfLane(const PhaseView& view, const TransferCost& cost) const;
     void AddLosses(const PhaseView& view, TransferCost& cost) const;
     /// Completes the losses of a cost, and adds what is repeated to its volume.
-    void ApplyLoss(TransferCost& cost, double chains, uint32_t steps, uint32_t messages) const;
+    void ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const;
 
     const Scenario& m_scenario;
     const RankLayout& m_layout;
