@@ -166,11 +166,19 @@ const std::vector<EngineRow>&
 EngineRows()
 {
     // Word, help, maker; of a form its argument; whether it takes processes, has packets, is a
-    // variant, ranks though it is a form, starts programs, has a limit of GPUs.
+    // variant, ranks though it is a form, starts programs, has a limit of GPUs, takes mean losses.
     static const std::vector<EngineRow> rows = {
         {"analytical",
          "exact order of events, transfers as fluids on shared links: for searches and sweeps",
-         Make<AnalyticalEngine>},
+         Make<AnalyticalEngine>,
+         "",
+         false,
+         false,
+         false,
+         false,
+         false,
+         0,
+         true},
         {"flow",
          "every rank's messages as max-min fair flows over the real links; what hashes do is "
          "expected",

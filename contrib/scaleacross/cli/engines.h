@@ -37,6 +37,7 @@ struct EngineRow
     bool ranks{false};      //!< of a form: a search may rank by it, without bounds
     bool starts{false};     //!< it starts other programs, which shall end with this one
     uint32_t mostGpus{0};   //!< it refuses scenarios of more; 0: of no number
+    bool meanLosses{false}; //!< it takes losses as an expected value, without all timeouts
 
     /// A form stands for models that come from outside, each by an argument.
     bool IsForm() const

@@ -3,6 +3,7 @@
 #include "cli/warnings.h"
 
 #include "cli/engines.h"
+#include "core/engine/loss-warnings.h"
 #include "core/spec/without-effect.h"
 #include "core/topology/fast-links.h"
 #include "core/topology/switch-headroom.h"
@@ -32,9 +33,15 @@ WarningsOf(const Scenario& scenario, const std::string& engine)
         add(WarningsOfNoEffect(scenario));
     }
     add(FastLinkWarnings(scenario.cluster));
+    const auto& engines = EngineRows();
+    if (std::any_of(engines.begin(), engines.end(), [&engine](const EngineRow& row) {
+            return row.meanLosses && row.word == engine;
+        }))
+    {
+        add(WarningsOfMeanLosses(scenario));
+    }
     // The packet engine has buffers, and has refused them if they are too small.
-    const auto& rows = EngineRows();
-    if (std::none_of(rows.begin(), rows.end(), [&engine](const EngineRow& row) {
+    if (std::none_of(engines.begin(), engines.end(), [&engine](const EngineRow& row) {
             return row.packets && row.word == engine;
         }))
     {

@@ -134,44 +134,6 @@ TEST(LossDelay, WhatNothingTellsOfWaitsForTheNextMessage)
     EXPECT_NEAR(LossDelay(chains), p * 13e-3 + (u * u + lost) * 64e-3, 1e-6);
 }
 
-/**
- * Sprayed: two members of a ring at 10 km, messages of m = 8 packets on each of 16 queue pairs,
- * which tolerate 64 that overtake: each needs s - d = 58 to 65 more of its queue pair, 8 or 9
- * messages, and the sender has one before it waits itself. So a lost packet costs the timeout of 67
- * ms and a round trip, whenever the next message would come: of 2 chains with 2 rounds p = 1 - (1 -
- * q)^512.
- */
-TEST(LossDelay, WhatTooFewMessagesTellOfCostsATimeout)
-{
-    constexpr double kTimeout = 67e-3;
-    LossyMessages messages = Messages(1e-4, 16, 8, 1e6);
-    messages.roundTrip = 100e-6;
-    messages.silent = 65;
-    messages.untold = 50e-6;
-    messages.nextAfter = 60e-6;
-    messages.ahead = 1;
-    LossyChains chains = Chains(messages, 2, 2, Recovery("selective-repeat"));
-    chains.timeout = kTimeout;
-    const double none = std::pow(1 - 1e-4, 256);
-    // The slowest of two chains has none, one or two rounds that are late.
-    const double rounds =
-        (1 - std::pow(none, 2)) + (1 - std::pow(1 - std::pow(1 - std::sqrt(none), 2), 2));
-    // Repetitions that are lost as well: 512 x 1e-8 of a timeout.
-    EXPECT_NEAR(LossDelay(chains), rounds * (kTimeout + 100e-6), 1e-6);
-    // Nine messages ahead, and none of them is waited for: the ninth is 8 x 60 us behind the next,
-    // the eighth of which half of the tail... tells 60 us sooner.
-    chains.rounds[0].messages[0].ahead = 9;
-    const double told = LossDelay(chains);
-    EXPECT_LT(told, rounds * (50e-6 + 8 * 60e-6 + 100e-6) + 1e-6);
-    EXPECT_GT(told, rounds * (50e-6 + 7 * 60e-6 + 100e-6));
-    // With 62 messages of an edge, after the last of which nothing comes, the last 8 or 9 rounds
-    // wait for the timeout: s - d = 65 alone needs 9, the 7 others 8.
-    chains.last = true;
-    chains.messages = 62;
-    const double late = 256 * 1e-4 * 2 * (9 + 7 * 8) / 8.0 / 62; // of rounds that wait for it
-    EXPECT_NEAR(LossDelay(chains) - told, late * kTimeout, 0.02 * late * kTimeout);
-}
-
 TEST(LossDelay, ChunksAreMoreRoundsOfTheSameChains)
 {
     // Eight chunks, one after the other: eight rounds of each chain. Two at a time: twice the

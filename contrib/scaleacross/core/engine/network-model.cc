@@ -105,7 +105,7 @@ NetworkModel::EarlierRounds(const std::vector<Phase>& rounds, Rank representativ
 Duration
 NetworkModel::SparedByRing(const Phase& before, const Phase& phase, Rank representative) const
 {
-    const auto isPlain = [this](const Phase& of) {
+    const auto isPlain = [](const Phase& of) {
         return of.inTurn == 1 && of.group.Size() > 1 && RoundsOf(of).turns == 1;
     };
     if (before.pattern != Pattern::RingReduceScatter || phase.pattern != Pattern::RingAllGather ||

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <set>
 #include <vector>
 
@@ -72,7 +73,7 @@ IsNameOf(const std::string& name, const std::string& known)
     const std::vector<std::string> words = WordsOf(name);
     const std::vector<std::string> first = WordsOf(known);
     return words.size() >= first.size() && std::equal(first.begin(), first.end(), words.begin()) &&
-           std::all_of(words.begin() + static_cast<ptrdiff_t>(first.size()),
+           std::all_of(words.begin() + static_cast<std::ptrdiff_t>(first.size()),
                        words.end(),
                        IsVariant);
 }

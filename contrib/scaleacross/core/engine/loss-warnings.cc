@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/loss-warnings.h"
+
+#include <algorithm>
+
+namespace scaleacross
+{
+
+std::vector<std::string>
+WarningsOfMeanLosses(const Scenario& scenario)
+{
+    const auto& links = scenario.cluster.crossLinks;
+    const bool isLossy = std::any_of(links.begin(), links.end(), [](const CrossLinkSpec& link) {
+        return link.loss > 0;
+    });
+    const NetworkPlan& network = scenario.network;
+    if (!isLossy || !network.recovery->selective || !network.multipath->MayReorder())
+    {
+        return {};
+    }
+    return {"network.multipath " + network.multipath->word +
+            ": packets that are lost between buildings may wait for a timeout, which this engine "
+            "does not have where few messages follow: it may be up to a hundred times too fast, so "
+            "compare with flow or packet before you choose by it"};
+}
+
+} // namespace scaleacross
