@@ -153,18 +153,17 @@ CheckBandwidths(const NcclLog& log, CollectiveOp op, const LogCounterpart& here)
                               : range->most == 0
                                   ? Number(range->least, "rank") + " or more"
                                   : fmt::format("{} to {} ranks", range->least, range->most);
-    const std::string bandwidths =
-        fmt::format("busbw x time / size at {} is that of {}", range->where, those);
     if (log.ranks > 0)
     {
         throw ConfigError(log.ranksAt,
                           "the list of devices is not that of the table: a group has " +
-                              Number(log.ranks, "rank") + " in it, and " + bandwidths,
+                              Number(log.ranks, "rank") + " in it, and busbw x time / size at " +
+                              range->where + " is that of " + those,
                           "a line for every rank of the run",
                           "give all of the list, or leave all of it out");
     }
     throw ConfigError(range->where,
-                      bandwidths,
+                      "busbw x time / size is that of " + those,
                       Number(here.members, "rank") + " in a group, as there are here",
                       "take the study, --nodes, --gpus-per-node or --group of as many ranks; or "
                       "the right --op, if it is of another operation");
