@@ -35,10 +35,13 @@ class Releases(unittest.TestCase):
         self.assertIn(f"`ns3::libcore` up to {old}, `ns3::core` from {new} on", PAGE)
 
     def test_what_is_named_is_there(self):
-        for path in ("tests/in-tree.sh", "tests/house/check-compat.sh", "cmake/InstalledNs3.cmake"):
+        for path in ("tests/in-tree.sh", "tests/house/check-compat.sh",
+                     "tests/house/newer-ns3-test.py", "cmake/InstalledNs3.cmake"):
             self.assertIn(path, PAGE)
             self.assertTrue((TOP / path).is_file(), path)
         self.assertIn("EnumAccessor(Members... members)", HEADER)
+        for constant in re.findall(r"`(k[A-Z]\w+)`", PAGE):
+            self.assertRegex(HEADER, rf"constexpr \w+ {constant} =")
 
 
 if __name__ == "__main__":
