@@ -107,6 +107,15 @@ TEST(PublishedConfigs, WhatIsReadMissesNothing)
     }
 }
 
+TEST(PublishedConfigs, ThePageNamesEveryFamily)
+{
+    const std::string page = ReadTextFile(SourcePath("contrib/scaleacross/doc/study-file.md"));
+    for (const ModelFamily& family : ModelFamilies())
+    {
+        EXPECT_THAT(page, HasSubstr("`" + family.type + "`"));
+    }
+}
+
 /// The defaults of some classes are a published model: the files of the first one that had the
 /// class. Their totals are what Hugging Face counts in its files.
 TEST(PublishedConfigs, DefaultsAreThoseOfTheClasses)
