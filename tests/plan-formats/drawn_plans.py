@@ -166,7 +166,7 @@ class Drawn:
             self.network["recovery"] = "selective-repeat"  # which goes with all of them
         if self.maybe():
             self.network["qps"] = self.draw.choice([1, 4, 64, 128, 512])
-            self.network["segment"] = self.draw.choice(["64KiB", "1MiB", "64MiB"])
+            self.network["segment"] = self.draw.choice(["1000B", "64KiB", "1MiB", "64MiB"])
         if self.maybe(0.3):
             self.network["retries"] = self.draw.choice([3, 7, 20])
         if self.maybe(0.3):

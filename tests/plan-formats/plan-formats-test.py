@@ -374,8 +374,9 @@ class PlanFormats(unittest.TestCase):
         given = drawn.given()
         chosen = {what: bool(given & {f"network.{what}", f"network.tiers.{tier}.{what}"})
                   for what in ("qps", "balance", "segment")}
-        segment = {"64KiB": 64, "1MiB": 1024, "64MiB": 65536}.get(network.get("segment"), 512)
-        chunk = min(segment, 2048) << 10
+        segment = {"1000B": 1000, "64KiB": 1 << 16, "1MiB": 1 << 20,
+                   "64MiB": 1 << 26}.get(network.get("segment"), 1 << 19)
+        chunk = min(segment, 2 << 20)
         # What the study gives, and nothing else: the rest stays as NCCL or the site has it.
         expected = {
             "NCCL_IB_QPS_PER_CONNECTION": chosen["qps"] and str(min(qps, 128)),
@@ -394,12 +395,25 @@ class PlanFormats(unittest.TestCase):
         self.assertEqual("NCCL_BUFFSIZE" in values, chosen["segment"] or "copy" in network)
         if "NCCL_BUFFSIZE" in values:
             self.assertGreaterEqual(int(values["NCCL_BUFFSIZE"]), 8 * chunk)
-        self.check_algorithm(network, values, drawn)
+        else:
+            # The whole of a buffer on both sides: eight usual segments, as NCCL has it.
+            self.assertIn("NCCL_BUFFSIZE (NCCL's own: 4 MiB) for 4 MiB", text)
+        told = " ".join(text.replace("#", "").split())
+        chunks = chosen["segment"] and balance != "split"
+        self.assertEqual("of messages between two ranks" in told, chunks and chunk < 1 << 19)
+        # 1,000 is 1111101000 in binary digits, 1111000000 of its first four.
+        self.assertEqual("so 960 bytes" in told, chunks and chunk == 1000)
+        self.check_algorithm(network, values, text)
         self.check_classes(network, values, text)
 
-    def check_algorithm(self, network, values, drawn):
+    def check_algorithm(self, network, values, text):
         collective = network.get("collective", "hierarchical")
         library = collective == "nccl"
+        why = f"only network.collective: nccl reads it, this is {collective}"
+        told = " ".join(text.replace("#", "").split())
+        for key, value in network.items():
+            if key.startswith("nccl_") and value not in ("auto", "false"):
+                self.assertEqual(f"network.{key} {value}: {why}" in told, not library, told)
         on = library and network.get("nccl_collnet") == "true"
         self.assertEqual(values.get("NCCL_COLLNET_ENABLE"),
                          ("1" if on else "0") if library and "nccl_collnet" in network else None)

@@ -7,7 +7,9 @@
 #include "core/engine/flow/flow-engine.h"
 #include "drawn-networks.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <gtest/gtest.h>
 #include <iostream>
 #include <optional>
@@ -57,6 +59,7 @@ struct Tally
     size_t equal{0};
     size_t unequal{0};
     size_t apart{0};
+    size_t chaotic{0};
 };
 
 /// Steps of a program, each of which may end a picosecond late.
@@ -96,6 +99,31 @@ RoundingOf(const Scenario& scenario)
     return kStep * steps * (options.warmup + options.iterations);
 }
 
+/// The same scenario with switches that are slower by so little that rounding does as much.
+Scenario
+Slower(Scenario scenario, int64_t picoseconds)
+{
+    for (BuildingSpec& building : scenario.cluster.buildings)
+    {
+        building.fabric.leafDelay = building.fabric.leafDelay + Duration::Picoseconds(picoseconds);
+    }
+    return scenario;
+}
+
+/// The most by which three such change the iteration, s. Where messages come at one time, that may
+/// turn their order over, and with windows and queue pairs in turn all that follows from it.
+double
+JumpsOf(const Scenario& scenario, Duration iteration)
+{
+    double most = 0;
+    for (const int64_t picoseconds : {1, 2, 3})
+    {
+        const RunReport slower = ReportOf(FlowEngine::Replay::Every, Slower(scenario, picoseconds));
+        most = std::max(most, std::abs((slower.iterationTime - iteration).S()));
+    }
+    return most;
+}
+
 void
 ExpectNear(Duration one, Duration all, double most, const std::string& what)
 {
@@ -119,7 +147,12 @@ ExpectSame(const Scenario& scenario, const std::string& text, Tally& tally)
         return;
     }
     tally.equal++;
-    const double most = RoundingOf(scenario);
+    double most = RoundingOf(scenario);
+    if (std::abs((one.iterationTime - whole).S()) > most)
+    {
+        tally.chaotic++;
+        most = JumpsOf(scenario, whole);
+    }
     ExpectNear(one.iterationTime, whole, most, text + ": iteration");
     ExpectNear(one.computeTime, all.computeTime, most, text + ": computing");
     ExpectNear(one.bubble, all.bubble, most, text + ": bubble");
@@ -142,8 +175,9 @@ void
 Print(const Tally& tally)
 {
     std::cout << tally.equal << " plans of equal parts; of " << tally.unequal << " others times of "
-              << tally.apart << " differ\n";
-    EXPECT_GT(tally.equal, 0);
+              << tally.apart << " differ; " << tally.chaotic
+              << " plans change as much by 1 to 3 ps\n";
+    EXPECT_GT(tally.equal, 5 * tally.chaotic);
 }
 
 } // namespace
@@ -168,9 +202,6 @@ TEST(FlowSymmetry, OneOfThoseThatAreAlikeStandsForAllOnDrawnNetworks)
         if (scenario)
         {
             count++;
-            // With fewer KV heads one of these, trimming with dqplb over three queue pairs, has
-            // times that differ by 2 us, which is not understood.
-            scenario->Job().model.kvHeads = scenario->Job().model.heads;
             ExpectSame(*scenario, volumes::NetworkText(*scenario), tally);
         }
     }

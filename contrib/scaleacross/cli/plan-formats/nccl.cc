@@ -25,6 +25,7 @@ constexpr uint32_t g_mostRetries = 7;      //!< which the verbs have three bits 
 constexpr uint64_t g_usualBuffer = StagedCopy::kSlot.Count() * StagedCopy::kSlots;
 /// NCCL keeps eight of them for every channel and peer.
 constexpr uint64_t g_mostChunk = 2 << 20;
+constexpr uint32_t g_chunkDigits = 4; //!< binary ones that NCCL's kernels are told of a chunk
 
 /// Of the byte of IP's header that NICs and switches sort by, for class c: DSCP 8 c, which their
 /// usual tables map to priority c.
@@ -79,6 +80,26 @@ constexpr NcclDefault g_defaults[] = {
     {"NCCL_CROSS_NIC", "2"},
     {"NCCL_ALGO", "its own choice"},
     {"NCCL_COLLNET_ENABLE", "0"},
+};
+
+/// The number without all binary digits but its first g_chunkDigits.
+uint64_t
+FirstDigits(uint64_t number)
+{
+    uint64_t lowest = 1;
+    while ((number / lowest) >> g_chunkDigits > 0)
+    {
+        lowest *= 2;
+    }
+    return number / lowest * lowest;
+}
+
+/// A variable that is not written, the fields that it would be from, and their value in the times.
+struct LeftVariable
+{
+    std::string variable;
+    std::string keys;
+    std::string counted;
 };
 
 /// Writes one plan. The order of its steps is that of the text.
@@ -156,7 +177,11 @@ class NcclWriter
     /// As Export(), of a value that somebody has chosen. What we merely assume is no reason to
     /// change what NCCL or the site has: NCCL waits 64 times as long as our usual timeout.
     template <class Value>
-    void ExportChosen(bool isChosen, const char* name, const Value& value, const std::string& keys)
+    void ExportChosen(bool isChosen,
+                      const char* name,
+                      const Value& value,
+                      const std::string& keys,
+                      const std::string& counted)
     {
         if (isChosen)
         {
@@ -164,8 +189,19 @@ class NcclWriter
         }
         else
         {
-            m_left.emplace_back(name, keys);
+            m_left.push_back({name, keys, counted});
         }
+    }
+
+    /// Where the times count with what the first of the keys says.
+    template <class Value>
+    void ExportChosen(bool isChosen, const char* name, const Value& value, const std::string& keys)
+    {
+        ExportChosen(isChosen,
+                     name,
+                     value,
+                     keys,
+                     FindPlanField(keys.substr(0, keys.find(' ')))->get(m_job.plan));
     }
 
     /// The variables of fields that nobody has chosen, with what the plan's times count with.
@@ -179,18 +215,18 @@ class NcclWriter
         m_text.Comment(
             "The study does not give these fields, so their variables stay as the site "
             "has them, or NCCL by default; the plan's times count with what stands behind:");
-        for (const auto& [name, keys] : m_left)
+        for (const LeftVariable& left : m_left)
         {
             const auto* found = std::find_if(
                 std::begin(g_defaults),
                 std::end(g_defaults),
-                [&name = name](const NcclDefault& one) { return one.variable == name; });
-            SCALEACROSS_INVARIANT(found != std::end(g_defaults), name);
-            const PlanField* field = FindPlanField(keys.substr(0, keys.find(' ')));
-            const std::string value =
-                field == nullptr ? (HasRails() ? "true" : "false") : field->get(m_job.plan);
-            m_text.Note(fmt::format("- {} (NCCL's own: {}) for {}", name, found->value, value),
-                        keys);
+                [&left](const NcclDefault& one) { return one.variable == left.variable; });
+            SCALEACROSS_INVARIANT(found != std::end(g_defaults), left.variable);
+            m_text.Note(fmt::format("- {} (NCCL's own: {}) for {}",
+                                    left.variable,
+                                    found->value,
+                                    left.counted),
+                        left.keys);
         }
     }
 
@@ -245,12 +281,27 @@ class NcclWriter
             {
                 Remark("network.segment", "2 MiB, eight of which NCCL has for each channel");
             }
+            else if (isChosen && FirstDigits(chunk) < chunk)
+            {
+                Remark("network.segment",
+                       fmt::format("NCCL tells its kernels the first {} binary digits of a chunk, "
+                                   "so {} bytes",
+                                   g_chunkDigits,
+                                   FirstDigits(chunk)));
+            }
+            if (isChosen && StagedCopy::kSlots * chunk < g_usualBuffer)
+            {
+                Remark("network.segment",
+                       "of messages between two ranks: collectives send an eighth of "
+                       "NCCL_BUFFSIZE or more, which is not made smaller than NCCL has it");
+            }
         }
         const uint64_t buffer = std::max(g_usualBuffer, StagedCopy::kSlots * chunk);
         ExportChosen(isChosen || IsChosen("network.copy"),
                      "NCCL_BUFFSIZE",
                      buffer,
-                     "network.segment network.copy");
+                     "network.segment network.copy",
+                     ToString(Bytes(buffer)));
         if (!m_network.copy->staged)
         {
             Remark("network.copy",
@@ -289,45 +340,49 @@ class NcclWriter
                      "NCCL_IB_ADAPTIVE_ROUTING",
                      m_network.multipath->IsSprayed() ? 1 : 0,
                      "network.multipath");
-        ExportChosen(IsChosen(kRailsKey), "NCCL_CROSS_NIC", HasRails() ? 0 : 2, kRailsKey);
+        ExportChosen(IsChosen(kRailsKey),
+                     "NCCL_CROSS_NIC",
+                     HasRails() ? 0 : 2,
+                     kRailsKey,
+                     HasRails() ? "true" : "false");
     }
 
     void Collectives()
     {
-        const std::string keys = "network.collective network.nccl_algorithm";
         const CollectiveAlgorithmFacts& facts = *m_network.collective;
-        if (facts.library && !m_network.ncclAlgorithm->chooses)
-        {
-            NamedAlgorithm(m_network.ncclAlgorithm->kind, keys);
-        }
-        else if (facts.library)
-        {
-            Unset("NCCL_ALGO", keys);
-        }
-        else if (facts.trees)
-        {
-            Export("NCCL_ALGO", "Ring;allreduce:Tree", keys);
-        }
-        else if (IsOneRing(facts))
-        {
-            Export("NCCL_ALGO", "Ring", keys);
-        }
-        else if (IsChosen("network.collective"))
-        {
-            Unset("NCCL_ALGO", keys);
-            Remark("network.collective", "NCCL chooses, and knows of no buildings");
-        }
-        else
-        {
-            m_left.emplace_back("NCCL_ALGO", keys);
-        }
         if (facts.library)
         {
             LibraryChoices();
+            return;
         }
-        else if (m_network.channels > 1)
+        const std::string key = "network.collective";
+        if (facts.trees)
+        {
+            Export("NCCL_ALGO", "Ring;allreduce:Tree", key);
+        }
+        else if (IsOneRing(facts))
+        {
+            Export("NCCL_ALGO", "Ring", key);
+        }
+        else if (IsChosen(key))
+        {
+            Unset("NCCL_ALGO", key);
+            Remark(key, "NCCL chooses, and knows of no buildings");
+        }
+        else
+        {
+            m_left.push_back({"NCCL_ALGO", key, facts.word});
+        }
+        if (m_network.channels > 1)
         {
             Remark("network.channels", "NCCL chooses its channels");
+        }
+        for (const PlanField& field : PlanFields())
+        {
+            if (field.key.rfind("network.nccl_", 0) == 0 && field.IsSaid(m_job.plan))
+            {
+                Remark(field.key, "only network.collective: nccl reads it, this is " + facts.word);
+            }
         }
     }
 
@@ -354,6 +409,15 @@ class NcclWriter
 
     void LibraryChoices()
     {
+        const std::string algorithm = "network.collective network.nccl_algorithm";
+        if (m_network.ncclAlgorithm->chooses)
+        {
+            Unset("NCCL_ALGO", algorithm);
+        }
+        else
+        {
+            NamedAlgorithm(m_network.ncclAlgorithm->kind, algorithm);
+        }
         const std::string protocol =
             NcclProtocolList(m_network.ncclProtocol, m_network.ncclAlgorithm);
         if (protocol.empty())
@@ -438,8 +502,7 @@ class NcclWriter
     const PlannedJob& m_job;
     const NetworkPlan& m_network;
     OptionText m_text;
-    /// Variables that are not written, and the fields that they would be from.
-    std::vector<std::pair<std::string, std::string>> m_left;
+    std::vector<LeftVariable> m_left;
 };
 
 } // namespace
