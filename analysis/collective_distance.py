@@ -8,13 +8,11 @@ Writes every row to a file as it is measured and goes on from there the next tim
 """
 
 import argparse
-import os
 import pathlib
-import re
 import sys
 
 import measuring
-from measuring import COLOURS, InputError, time_text
+from measuring import COLOURS, InputError, listed, size_text, time_text
 
 try:
     import matplotlib
@@ -28,7 +26,6 @@ except ModuleNotFoundError as missing:
 HERE = pathlib.Path(__file__).resolve().parent
 ENGINES = ["analytical", "packet"]
 MARKERS = ["o", "s", "^", "D", "v", "P"]
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 class Program:
@@ -52,20 +49,6 @@ class Program:
              str(case["iterations"]), "--seed", str(case["seed"]),
              "--time-limit", "300s", *words])
         return code, rows[0] if rows else None, said
-
-
-def size_of(text):
-    match = re.fullmatch(r"(\d+)([KMG]?)", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a size such as 64K or 16M")
-    return int(match[1]) * UNITS[match[2]]
-
-
-def size_text(size):
-    for unit in "GMK":
-        if size % UNITS[unit] == 0:
-            return f"{size // UNITS[unit]} {unit}iB"
-    return f"{size} B"
 
 
 def tick_text(us):
@@ -127,7 +110,7 @@ def measured(program, case):
     if code == 2:
         raise InputError(said)
     if code == 1:
-        return {"time_us": None, "reason": said}
+        return {"time_us": None, "reason": measuring.problem_of(said)}
     return {"time_us": answer["time_us"], "busbw_GBps": answer["busbw_GBps"],
             "retransmissions": answer["network"]["retransmissions"]}
 
@@ -240,9 +223,6 @@ def draw(results):
 
 
 def parse(arguments):
-    def listed(convert):
-        return lambda text: [convert(word) for word in text.split(",")]
-
     parser = argparse.ArgumentParser(
         description="Times a collective between two buildings over distance, message size, loss "
         "and transport on both engines, and makes a table and a picture of it. What is measured "
@@ -260,25 +240,25 @@ def parse(arguments):
                         default=HERE.parent / "build" / "release" / "bin" / "scaleacross",
                         help="default: the one of this checkout")
     parser.add_argument("--study", type=pathlib.Path, default=HERE / "collective-distance.yaml")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
-                        help="runs at the same time; default: one per core")
+    measuring.add_jobs(parser)
     parser.add_argument("--op", default="all_reduce")
     parser.add_argument("--group", default="across")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--distances", type=listed(float), default="0.5,3,30,100,1000",
+    parser.add_argument("--seed", type=measuring.whole(1, measuring.MOST_SEED), default=1)
+    parser.add_argument("--distances", type=listed(measuring.kilometres),
+                        default="0.5,3,30,100,1000",
                         help="km (default: %(default)s)")
-    parser.add_argument("--losses", type=listed(float), default="0,1e-6,1e-5,1e-4",
+    parser.add_argument("--losses", type=listed(measuring.loss), default="0,1e-6,1e-5,1e-4",
                         help="probability that a packet is lost (default: %(default)s)")
-    parser.add_argument("--sizes", type=listed(size_of), default="64K,256K,1M,4M,16M,64M",
-                        help="default: %(default)s")
-    parser.add_argument("--table-sizes", type=listed(size_of), default="1M,64M",
+    parser.add_argument("--sizes", type=listed(measuring.size),
+                        default="64K,256K,1M,4M,16M,64M", help="default: %(default)s")
+    parser.add_argument("--table-sizes", type=listed(measuring.size), default="1M,64M",
                         help="of them, what the Markdown table shows (default: %(default)s)")
     parser.add_argument("--transports", type=listed(str),
                         default="ecmp+go-back-n,e-ecmp+go-back-n,e-ecmp+selective-repeat,"
                         "spray-adaptive+selective-repeat",
                         help="MULTIPATH+RECOVERY; those that the program has not are left out "
                         "(default: %(default)s)")
-    parser.add_argument("--bytes", type=size_of, default="64M",
+    parser.add_argument("--bytes", type=measuring.size, default="64M",
                         help="a size is repeated up to 16 times, until so many bytes are reduced "
                         "(default: %(default)s)")
     options = parser.parse_args(arguments)
@@ -288,8 +268,6 @@ def parse(arguments):
         parser.error(f"--table {options.table}: the name has to end in .md or .csv")
     if not set(options.table_sizes) <= set(options.sizes):
         parser.error("--table-sizes: not all of them are in --sizes")
-    if options.jobs < 1:
-        parser.error("--jobs: at least 1")
     return options
 
 

@@ -9,7 +9,6 @@ What the papers say, where, and how it was set up is in control-papers.json.
 import argparse
 import concurrent.futures
 import json
-import os
 import pathlib
 import sys
 
@@ -160,11 +159,8 @@ def parse(arguments):
                         help="file for the table; default: standard output")
     parser.add_argument("--check", action="store_true",
                         help="exit with 1 if a figure is met or missed that the points say is not")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
-                        help="runs at the same time; default: one per core")
+    measuring.add_jobs(parser)
     options = parser.parse_args(arguments)
-    if options.jobs < 1:
-        parser.error("--jobs: at least 1")
     return options
 
 

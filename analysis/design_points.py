@@ -323,8 +323,10 @@ def main():
     parser.add_argument("--rows", type=pathlib.Path, default=pathlib.Path("design-points.jsonl"),
                         help="what was explored so far; default: %(default)s")
     parser.add_argument("--csv", type=pathlib.Path, default=TABLE, help="the table")
-    parser.add_argument("--jobs", type=int, default=1, help="points at a time")
-    parser.add_argument("--threads", type=int, default=2, help="of each point")
+    parser.add_argument("--jobs", type=measuring.whole(1, measuring.MOST_JOBS), default=1,
+                        help="points at a time")
+    parser.add_argument("--threads", type=measuring.whole(1, measuring.MOST_JOBS), default=2,
+                        help="of each point")
     parser.add_argument("--only", action="append", default=[], metavar="KEY=VALUE")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--table", action="store_true")

@@ -16,7 +16,7 @@ import statistics
 import sys
 
 import measuring
-from measuring import InputError
+from measuring import InputError, size_text
 
 try:
     import matplotlib
@@ -27,31 +27,10 @@ except ModuleNotFoundError as missing:
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
 TRUTH = "packet"
-UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 COLUMNS = ["op", "bytes", "distance_km", "loss", "engine", "time_us", "packet_us", "error"]
 # What a case has of its own, and the option that says its values.
 VARIED = {"cluster.cross.distance": "--distances", "cluster.cross.loss": "--losses"}
 TWICE = math.log(2)  # the ends of the scale of colours: half and twice the time
-
-
-def sizes_of(text):
-    try:
-        return [int(word[:-1]) * UNITS[word[-1]] if word[-1:] in UNITS else int(word)
-                for word in text.split(",")]
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"'{text}': not sizes such as 64K,1M,16M") from error
-
-
-def numbers_of(text):
-    try:
-        return [float(word) for word in text.split(",")]
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"'{text}': not numbers such as 1,30,300") from error
-
-
-def size_text(size):
-    unit = next((unit for unit in "GMK" if size % UNITS[unit] == 0), "")
-    return f"{size // UNITS[unit]} {unit}iB" if unit else f"{size} B"
 
 
 def percent(error):
@@ -153,12 +132,17 @@ def parse(arguments):
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                         help="of the study, in every run: such as network.multipath=e-ecmp; "
                         "repeatable")
-    parser.add_argument("--sizes", type=sizes_of, default=sizes_of("64K,1M,16M"))
-    parser.add_argument("--distances", type=numbers_of, default=[1, 30, 300], help="in km")
-    parser.add_argument("--losses", type=numbers_of, default=[0, 1e-4])
-    parser.add_argument("--seeds", type=int, default=4, help="draws of lost packets (4)")
-    parser.add_argument("--iterations", type=int, default=4, help="collectives of a run (4)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--sizes", type=measuring.listed(measuring.size), default="64K,1M,16M",
+                        help="default: %(default)s")
+    parser.add_argument("--distances", type=measuring.listed(measuring.kilometres),
+                        default="1,30,300", help="in km (default: %(default)s)")
+    parser.add_argument("--losses", type=measuring.listed(measuring.loss), default="0,1e-4",
+                        help="probability that a packet is lost (default: %(default)s)")
+    parser.add_argument("--seeds", type=measuring.whole(1, 1000), default=4,
+                        help="draws of lost packets (default: %(default)s)")
+    parser.add_argument("--iterations", type=measuring.whole(1, measuring.MOST_ITERATIONS),
+                        default=4, help="collectives of a run (default: %(default)s)")
+    measuring.add_jobs(parser)
     parser.add_argument("--rows", type=pathlib.Path, default=pathlib.Path("error-map.jsonl"))
     parser.add_argument("--csv", type=pathlib.Path, default=pathlib.Path("errors.csv"))
     parser.add_argument("-o", "--output", type=pathlib.Path, default=pathlib.Path("errors.png"))
@@ -195,7 +179,7 @@ def main(arguments=None):
         return 2
     for engine in map(name_of, options.engines):
         errors = sorted((row["error"] for row in table if row["engine"] == engine), key=abs)
-        print(f"{engine:16} {len(errors)} cases, half within {100 * abs(errors[len(errors) // 2]):.1f} %, "
+        print(f"{engine:16} {measuring.counted(len(errors), 'case')}, half within {100 * abs(errors[len(errors) // 2]):.1f} %, "
               f"worst {100 * errors[-1]:+.1f} %")
     return 0
 

@@ -11,6 +11,7 @@ least (sum of the squares of ln(model / measured)). All other rows show what the
 import argparse
 import dataclasses
 import json
+import math
 import pathlib
 import re
 import statistics
@@ -47,10 +48,12 @@ class Parameter:
 def split_unit(text):
     found = re.fullmatch(r"([0-9.eE+-]+?)\s*([a-zA-Z]*)", text.strip())
     try:
-        return float(found[1]), found[2]
+        value = float(found[1])
     except (TypeError, ValueError):
-        raise measuring.InputError(f"{text!r} is no number with a unit, such as 0.7 or 2us"
-                                   ) from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise measuring.InputError(f"{text!r} is no number with a unit, such as 0.7 or 2us")
+    return value, found[2]
 
 
 class Curve:
@@ -86,6 +89,10 @@ def parameter_of(text, curve):
     given = rest.split(":") if rest else []
     if len(given) not in (0, 1, 3):
         raise measuring.InputError(f"--fit {text}: KEY, KEY=START or KEY=START:LEAST:MOST")
+    try:
+        numbers = [split_unit(part) for part in given]
+    except measuring.InputError as error:
+        raise measuring.InputError(f"--fit {text}: {error}") from error
     if "." not in key:
         if key not in CURVE_FRACTIONS and key not in CURVE_NUMBERS:
             known = ", ".join(sorted(CURVE_FRACTIONS | set(CURVE_NUMBERS)))
@@ -93,17 +100,20 @@ def parameter_of(text, curve):
                                        "study has points, such as workload.stack.elementwise")
         if curve is None:
             raise measuring.InputError(f"--fit {key}: give the curve to start from, --curve FILE")
-        start, unit = split_unit(given[0] if given else curve.value(key))
+        start, unit = numbers[0] if given else split_unit(curve.value(key))
         least, most = CURVE_NUMBERS.get(key, (0.01, 1))
     else:
         if not given:
             raise measuring.InputError(f"--fit {key}: give a value to start from, {key}=START")
-        start, unit = split_unit(given[0])
+        start, unit = numbers[0]
         least, most = start / 10, start * 10
     if len(given) == 3:
-        least, most = (split_unit(bound)[0] for bound in given[1:])
+        if any(of not in ("", unit) for _, of in numbers[1:]):
+            raise measuring.InputError(f"--fit {text}: START, LEAST and MOST have to be in one unit")
+        least, most = (bound for bound, _ in numbers[1:])
     if not 0 < least < most or not least <= start <= most:
-        raise measuring.InputError(f"--fit {text}: start {start:g} is not in {least:g} to {most:g}")
+        raise measuring.InputError(f"--fit {text}: start {start:g} is not in {least:g} to {most:g}; "
+                                   "give KEY=START:LEAST:MOST with 0 < LEAST <= START <= MOST")
     return Parameter(key, start, least, most, unit)
 
 
@@ -131,7 +141,7 @@ class Model:
         _, rows, said = measuring.run(command)
         if rows is None:
             raise measuring.InputError(said)
-        rows = [row for row in rows if re.search(self.options.only, row["name"])]
+        rows = [row for row in rows if self.options.only.search(row["name"])]
         for row in rows:
             if row["error"] is None:
                 raise measuring.InputError(f"{row['set']} {row['name']}: {row['reason']}")
@@ -212,6 +222,15 @@ def print_values(parameters, values, spreads, digits):
         print(f"{parameter.key}: {parameter.text(value, digits)}  ({known})")
 
 
+def pattern(text):
+    """The type of an option that takes a regular expression."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}; put \\ before "
+                                         "a character that stands for itself") from error
+
+
 def arguments(argv):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     here = pathlib.Path(__file__).resolve().parent.parent
@@ -221,10 +240,12 @@ def arguments(argv):
                         help="curve file to start from; its keys that are not fitted stay")
     parser.add_argument("--fit", action="append", required=True, metavar="KEY[=START[:LEAST:MOST]]",
                         help="a key of the curve, or of the study (with a value to start from)")
-    parser.add_argument("--only", default="", metavar="REGEX", help="rows whose names match")
+    parser.add_argument("--only", default="", metavar="REGEX", type=pattern,
+                        help="rows whose names match")
     parser.add_argument("--gpu", default="cluster.buildings.0.gpu", metavar="KEY",
                         help="where the studies have the GPU (default: %(default)s)")
-    parser.add_argument("--digits", type=int, default=3, help="that are written (default: 3)")
+    parser.add_argument("--digits", type=measuring.whole(1, 17), default=3,
+                        help="that are written (default: %(default)s)")
     parser.add_argument("-o", "--output", type=pathlib.Path, metavar="FILE", help="curve to write")
     parser.add_argument("--json", action="store_true", help="values and rows as JSON")
     parser.add_argument("--program", type=pathlib.Path,

@@ -350,7 +350,8 @@ def text_of(result):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("table", type=pathlib.Path, metavar="TABLE.csv")
-    parser.add_argument("--rounds", type=int, default=6, help="steps of the fit (default: 6)")
+    parser.add_argument("--rounds", type=measuring.whole(1, 1000), default=6,
+                        help="steps of the fit (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="values, correlations and rows as JSON")
     parser.add_argument("--program", type=pathlib.Path,
                         default=TOP / "build" / "release" / "bin" / "scaleacross")

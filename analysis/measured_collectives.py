@@ -336,12 +336,13 @@ def times_of(run, sizes, program, folder):
         for option, value in run.tokens:
             command += [f"--{option}", str(value)]
         code, rows, said = measuring.run(command)
-        return {None: (row["time_us"], row["bytes"]) for row in rows or []}, said if code else ""
+        return {None: (row["time_us"], row["bytes"]) for row in rows or []}, (
+            measuring.problem_of(said) if code else "")
     times, complaint = {}, ""
     for first, factor, last in series_of(sizes):
         code, rows, said = measuring.run(command + ["-b", str(first), "-e", str(last),
                                                     "-f", str(factor)])
-        complaint = complaint or (said if code else "")
+        complaint = complaint or (measuring.problem_of(said) if code else "")
         times.update({row["bytes"]: row["time_us"] for row in rows or []})
     return times, complaint
 

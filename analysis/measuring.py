@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What scripts share that run the program many times: its rows, kept as they come, and figures."""
 
+import argparse
 import concurrent.futures
 import csv
 import hashlib
 import importlib
 import json
+import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -37,6 +40,96 @@ def need(*packages):
             raise InputError(lacking(missing)) from missing
 
 
+UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+# What the program takes: probability of loss, distance in km, bytes of a collective, runs at the
+# same time, repetitions of a collective, seeds. They are held here too, since the program sees a wrong
+# value only when its turn comes, which may be hours after the start.
+MOST_LOSS, MOST_KM, MOST_BYTES = 0.5, 40000, 1024 * UNITS["G"]
+MOST_JOBS, MOST_ITERATIONS, MOST_SEED = 4096, 1000, 2**32 - 1
+
+
+def refuse(text, why, allowed):
+    """Ends a conversion of argparse, which puts the option in front."""
+    raise argparse.ArgumentTypeError(f"'{text}' {why}; give {allowed}")
+
+
+def whole(least, most=None, such_as=None):
+    """The type of an option that takes a whole number from least to most."""
+    allowed = f"a whole number from {least} " + ("on" if most is None else f"to {most}")
+    allowed += f", such as {such_as}" if such_as is not None else ""
+
+    def of(text):
+        try:
+            value = int(text)
+        except ValueError:
+            refuse(text, "is not a whole number", allowed)
+        if value < least or most is not None and value > most:
+            refuse(text, "is out of range", allowed)
+        return value
+    return of
+
+
+def real(least, most, allowed):
+    """The type of an option that takes a number from least to most, as `allowed` says in words."""
+    def of(text):
+        try:
+            value = float(text)
+        except ValueError:
+            refuse(text, "is not a number", allowed)
+        if not least <= value <= most:  # which holds for what is not a number, too
+            refuse(text, "is out of range", allowed)
+        return value + 0.0  # the program takes -0 for negative
+    return of
+
+
+kilometres = real(0, MOST_KM, f"a distance in km from 0 to {MOST_KM}, without a unit, such as 30")
+loss = real(0, MOST_LOSS,
+            f"the probability that a packet is lost, from 0 to {MOST_LOSS}, such as 1e-4")
+
+
+def size(text):
+    """The type of an option that takes bytes: '64K' is 65,536."""
+    allowed = "a size from 1 to 1024G, such as 64K or 16M (units: K, M or G, of 1024)"
+    found = re.fullmatch(r"([+-]?[0-9]+)([KMG]?)", text)
+    if not found:
+        refuse(text, "is not a size", allowed)
+    value = int(found[1]) * UNITS.get(found[2], 1)
+    if not 1 <= value <= MOST_BYTES:
+        refuse(text, "is out of range", allowed)
+    return value
+
+
+def listed(convert):
+    """The type of an option that takes several values, with commas between them."""
+    def of(text):
+        words = text.split(",")
+        values = [convert(word) for word in words]
+        for number, value in enumerate(values):
+            if value in values[:number]:  # it would be measured twice and drawn twice
+                refuse(text, f"has {words[number]} twice", "every value once")
+        return values
+    return of
+
+
+def add_jobs(parser):
+    """The option of scripts that run the program several times at once."""
+    parser.add_argument("--jobs", type=whole(1, MOST_JOBS), default=os.cpu_count() or 1,
+                        help="runs at the same time; default: one per core")
+
+
+def size_text(size_in_bytes):
+    """65,536 as '64 KiB'."""
+    for unit in "GMK":
+        if size_in_bytes >= UNITS[unit] and size_in_bytes % UNITS[unit] == 0:
+            return f"{size_in_bytes // UNITS[unit]} {unit}iB"
+    return f"{size_in_bytes} B"
+
+
+def counted(count, noun):
+    """'1 case', '2 cases'."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
 # Hues of Okabe and Ito, which people with any kind of colour vision tell apart.
 COLOURS = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 
@@ -61,21 +154,28 @@ def program_fingerprint(path):
 
 
 def run(command):
-    """Exit code (0, 1 or 2), the JSON that was printed or None, the first line of complaint."""
+    """Exit code (0, 1 or 2), the JSON that was printed or None, and the whole complaint: what is
+    wrong, and in lines after it what is allowed and what to do."""
     try:
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
         raise InputError(f"{command[0]}: cannot be run: {error.strerror}; "
                          f"{REMEDY}") from error
-    said = ended.stderr.strip().splitlines()
+    said = ended.stderr.strip()
     if ended.returncode in (-signal.SIGINT, 128 + signal.SIGINT):
         raise KeyboardInterrupt
     if ended.returncode not in (0, 1, 2):
         raise InputError(f"{command[0]}: ended with {ended.returncode}, which is no result" +
-                         (f": {said[-1]}" if said else ""))
+                         (f": {said}" if said else ""))
     printed = ended.returncode in (0, 1) and ended.stdout
-    # The first line says what, those after it what is allowed.
-    return ended.returncode, json.loads(ended.stdout) if printed else None, said[0] if said else ""
+    return ended.returncode, json.loads(ended.stdout) if printed else None, said
+
+
+def problem_of(said):
+    """What is wrong, of a complaint of the program, for a cell of a table: without what was only a
+    warning, and what is allowed instead."""
+    lines = [line for line in said.splitlines() if not line.startswith("scaleacross: warning: ")]
+    return lines[0] if lines else said
 
 
 def read_report(path, keys, command):
@@ -129,7 +229,7 @@ def read_rows(path):
             try:
                 row = json.loads(line)
                 rows[key_of(row["case"])] = row
-            except (json.JSONDecodeError, KeyError):
+            except (json.JSONDecodeError, KeyError, TypeError):
                 continue
     return rows
 
@@ -139,6 +239,7 @@ def measure(cases, path, jobs, measured):
     rows = read_rows(path)
     todo = [case for case in cases if key_of(case) not in rows]
     done = len(cases) - len(todo)
+    new = not path.exists()
     lock = threading.Lock()
     with path.open("a") as file, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         def one(case):
@@ -157,6 +258,8 @@ def measure(cases, path, jobs, measured):
                 future.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
+            if new and file.tell() == 0:
+                path.unlink()
             raise
     if todo and sys.stderr.isatty():
         print(file=sys.stderr)

@@ -7,7 +7,6 @@ on packets. Writes one table (Markdown) and one picture.
 """
 
 import argparse
-import os
 import pathlib
 import sys
 
@@ -82,7 +81,7 @@ def measured(path, study, case):
     if code == 2:
         raise InputError(said)
     if code == 1:
-        return {"time_us": None, "reason": said}
+        return {"time_us": None, "reason": measuring.problem_of(said)}
     return {"time_us": rows[0]["time_us"], "algorithm": rows[0]["algorithm"]}
 
 
@@ -172,17 +171,14 @@ def parse(arguments):
                         default=HERE.parent / "build" / "release" / "bin" / "scaleacross",
                         help="default: the one of this checkout")
     parser.add_argument("--study", type=pathlib.Path, default=HERE / "nccl-distance.yaml")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
-                        help="runs at the same time; default: one per core")
+    measuring.add_jobs(parser)
     parser.add_argument("--distances", default=",".join(f"{d:g}" for d in DISTANCES),
-                        type=lambda text: [float(word) for word in text.split(",")],
+                        type=measuring.listed(measuring.kilometres),
                         help="km (default: %(default)s)")
     parser.add_argument("--no-packets", action="store_true", help="analytical engine only")
     options = parser.parse_args(arguments)
     if options.output.suffix not in (".svg", ".png"):
         parser.error(f"-o {options.output}: the name has to end in .svg or .png")
-    if options.jobs < 1:
-        parser.error("--jobs: at least 1")
     return options
 
 

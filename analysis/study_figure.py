@@ -258,7 +258,7 @@ def parse(arguments):
                         help="picture to write, .svg or .png; replaced if it exists")
     parser.add_argument("--study", metavar="NAME",
                         help="study to draw, where the database holds several")
-    parser.add_argument("--search", metavar="ID", type=int,
+    parser.add_argument("--search", metavar="ID", type=measuring.whole(1),
                         help="search to draw, where a study was searched in several settings")
     options = parser.parse_args(arguments)
     if options.output.suffix not in (".svg", ".png"):

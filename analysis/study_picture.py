@@ -9,13 +9,12 @@ in both, with the reason.
 """
 
 import argparse
-import os
 import pathlib
 import re
 import sys
 
 import measuring
-from measuring import InputError, time_text
+from measuring import InputError, listed, size_text, time_text
 
 try:
     import matplotlib
@@ -52,7 +51,6 @@ NAMES = {"roce-pfc": "RoCE, PFC", "roce-lossy": "RoCE, lossy,\nselective repeat"
          "roce-lossy-swift": "RoCE, lossy,\nSwift", "infiniband": "InfiniBand",
          "infiniband-far": "InfiniBand,\ncredits by\ndistance", "trimming": "trimming"}
 WORKS = {"all-reduce": "all-reduce of {size} between the buildings", "step": "training step"}
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 class Program:
@@ -110,26 +108,12 @@ def measured(program, case):
            "refusals": [f"{reason}: measured with {difference(refused, settings)}"
                         for refused, reason in refusals]}
     if code == 1:
-        return {**row, "failed": said}
+        return {**row, "failed": measuring.problem_of(said)}
     row["time_us"] = (answer["time_us"] if case["work"] == "all-reduce"
                       else 1e6 * answer["iteration_time_s"])
     for key in ("packets_sent", "packets_dropped", "retransmissions", "pauses"):
         row[key] = answer["network"][key]
     return row
-
-
-def size_of(text):
-    match = re.fullmatch(r"(\d+)([KMG]?)", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a size such as 64K or 16M")
-    return int(match[1]) * UNITS[match[2]]
-
-
-def size_text(size):
-    for unit in "GMK":
-        if size % UNITS[unit] == 0:
-            return f"{size // UNITS[unit]} {unit}iB"
-    return f"{size} B"
 
 
 def loss_text(loss):
@@ -343,9 +327,6 @@ def draw_lines(axes, results, width):
 
 
 def parse(arguments):
-    def listed(convert):
-        return lambda text: [convert(word) for word in text.split(",")]
-
     def known(name, words):
         def word(text):
             if text not in words:
@@ -372,8 +353,7 @@ def parse(arguments):
                         default=HERE.parent / "build" / "release" / "bin" / "scaleacross",
                         help="default: the one of this checkout")
     parser.add_argument("--study", type=pathlib.Path, default=HERE / "study-picture.yaml")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
-                        help="runs at the same time; default: one per core")
+    measuring.add_jobs(parser)
     parser.add_argument("--works", type=known("work", WORKS), default=",".join(WORKS),
                         help="default: %(default)s")
     parser.add_argument("--transports", type=known("transport", TRANSPORTS),
@@ -381,22 +361,19 @@ def parse(arguments):
                         help=f"of {', '.join(TRANSPORTS)} (default: %(default)s)")
     parser.add_argument("--multipaths", type=listed(str), default="ecmp,e-ecmp,spray-adaptive,reps",
                         help="words of network.multipath (default: %(default)s)")
-    parser.add_argument("--distances", type=listed(float), default="1,100,1000",
+    parser.add_argument("--distances", type=listed(measuring.kilometres), default="1,100,1000",
                         help="km (default: %(default)s)")
-    parser.add_argument("--losses", type=listed(float), default="0,1e-5,1e-4",
+    parser.add_argument("--losses", type=listed(measuring.loss), default="0,1e-5,1e-4",
                         help="probability that a packet is lost (default: %(default)s)")
-    parser.add_argument("--bytes", type=size_of, default="32M",
+    parser.add_argument("--bytes", type=measuring.size, default="32M",
                         help="of the all-reduce (default: %(default)s)")
-    parser.add_argument("--seeds", type=int, default=2,
+    parser.add_argument("--seeds", type=measuring.whole(1, 1000), default=2,
                         help="draws of hashes and losses (default: %(default)s)")
     options = parser.parse_args(arguments)
     if options.output.suffix not in (".svg", ".png"):
         parser.error(f"-o {options.output}: the name has to end in .svg or .png")
     if options.table and options.table.suffix not in (".md", ".csv"):
         parser.error(f"--table {options.table}: the name has to end in .md or .csv")
-    for name in ("jobs", "seeds"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name}: at least 1")
     return options
 
 

@@ -122,13 +122,11 @@ def parse(arguments):
                         "input")
     parser.add_argument("-o", "--output", metavar="FILE", type=pathlib.Path, required=True,
                         help="picture to write, .svg or .png; replaced if it exists")
-    parser.add_argument("--top", metavar="N", type=int, default=25,
+    parser.add_argument("--top", metavar="N", type=measuring.whole(1), default=25,
                         help="bars to draw (default: %(default)s)")
     options = parser.parse_args(arguments)
     if options.output.suffix not in (".svg", ".png"):
         parser.error(f"-o {options.output}: the name has to end in .svg or .png")
-    if options.top < 1:
-        parser.error("--top: at least 1")
     return options
 
 

@@ -130,7 +130,7 @@ class Tornado(unittest.TestCase):
         other.write_text("[1]")
         refuse(other, says="there is no 'study' in it")
         refuse(self.of(inputs=[]), says="nothing to draw")
-        refuse(self.path, "--top", "0", says="at least 1")
+        refuse(self.path, "--top", "0", says="--top: '0' is out of range; give a whole number from 1 on")
         refuse(self.path, says=".svg or .png", out=self.folder / "x.gif")
         refuse(self.path, says="cannot be written", out=self.folder / "no" / "x.svg")
 
