@@ -22,6 +22,7 @@ except ModuleNotFoundError as missing:
 
 # Inches of a cell, and around all of them.
 CELL, LOW, LEFT, RIGHT, TOP, BOTTOM = 0.85, 0.46, 1.1, 0.2, 0.75, 0.6
+COMMAND = "./scaleacross explore STUDY --sweep A=... --sweep B=... --json"
 LEVELS = [-100, -50, -20, -10, -5, 5, 10, 20, 50, 100]  # per cent
 
 
@@ -35,6 +36,19 @@ def times_of(point):
             if best is not None}
 
 
+def names_of(sweeps):
+    """The keys of these sweeps in words."""
+    return ", ".join(sweep["key"] for sweep in sweeps) or "none"
+
+
+def leave_out(at, surplus):
+    """What to do where --at holds so many settings too many."""
+    held = ", ".join(f"--at {key}={value}" for key, value in at.items())
+    if surplus == len(at):
+        return f"leave out {held}"
+    return f"leave out {'one' if surplus == 1 else surplus} of {held}"
+
+
 def grid_of(report, at):
     """Key and values of the two axes, down and to the right, and the points in rows."""
     sweeps = report["sweeps"]
@@ -45,9 +59,16 @@ def grid_of(report, at):
             raise InputError(f"--at {key}: swept are {', '.join(known)}")
         if value not in known[key]:
             raise InputError(f"--at {key}={value}: its values are {', '.join(known[key])}")
-    if len(free) != 2:
-        raise InputError(f"{len(free)} settings vary ({', '.join(one['key'] for one in free)}) and "
-                         "a picture has two; --at KEY=VALUE holds one of them")
+    if len(sweeps) < 2:
+        raise InputError(f"a picture has two settings that vary, and swept are: {names_of(sweeps)}; "
+                         f"{COMMAND} has two")
+    if len(free) < 2:
+        raise InputError(f"a picture has two settings that vary, and of {names_of(sweeps)} --at "
+                         f"leaves {names_of(free)}; {leave_out(at, 2 - len(free))}")
+    if len(free) > 2:
+        raise InputError(f"a picture has two settings that vary, and there are {len(free)}: "
+                         f"{names_of(free)}; hold {'one' if len(free) == 3 else len(free) - 2} of "
+                         "them by --at KEY=VALUE")
     points = [point for point in report["points"]
               if all(point["at"][key] == value for key, value in at.items())]
     width = len(free[1]["values"])
@@ -175,7 +196,11 @@ def parse(arguments):
     for text in options.at:
         if "=" not in text:
             parser.error(f"--at {text}: this is not KEY=VALUE")
-    options.at = dict(text.split("=", 1) for text in options.at)
+    pairs = [text.split("=", 1) for text in options.at]
+    options.at = dict(pairs)
+    if len(options.at) < len(pairs):
+        parser.error(f"--at {' --at '.join('='.join(pair) for pair in pairs)}: one key is held "
+                     "twice; give it once")
     return options
 
 
@@ -184,7 +209,7 @@ def main(arguments=None):
     try:
         report = measuring.read_report(
             options.report, ("sweeps", "points"),
-            "./scaleacross explore STUDY --sweep A=... --sweep B=... --json")
+            COMMAND)
         measuring.save(draw(report, options.at), options.output)
     except InputError as error:
         print(f"break_even.py: {error}", file=sys.stderr)
