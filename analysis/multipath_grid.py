@@ -10,6 +10,7 @@ figures of that table and of tolerance.csv beside it where a page names them.
 import argparse
 import csv
 import itertools
+import math
 import pathlib
 import re
 import statistics
@@ -50,6 +51,18 @@ class Cell:
         return statistics.fmean(self.times)
 
 
+def time_of(row, path, number):
+    """Seconds of the iteration of a row."""
+    try:
+        time = float(row["iteration_time_s"])
+    except ValueError:
+        time = math.nan
+    if not 0 < time < math.inf:
+        raise InputError(f"{path}:{number}: iteration_time_s is {row['iteration_time_s']!r}, and "
+                         f"should be seconds above 0; the same {COMMAND} writes the file anew")
+    return time
+
+
 class Grid:
     """Cells by engine and by the values of the settings that were swept."""
 
@@ -66,11 +79,14 @@ class Grid:
             if name not in columns:
                 raise InputError(f"{path}: there is no column {name}; {COMMAND} writes it")
         for number, row in enumerate(rows, 2):
+            if None in row or None in row.values():
+                raise InputError(f"{path}:{number}: not as many cells as columns; the same "
+                                 f"{COMMAND} writes the file anew")
             if not row["iteration_time_s"]:
                 why = row.get("infeasible.reason") or row.get("failed.reason") or "not run"
                 raise InputError(f"{path}:{number}: {why}, which has no time")
             key = (row["engine"], *(row[name] for name in keys))
-            self.cells.setdefault(key, Cell()).times.append(1e3 * float(row["iteration_time_s"]))
+            self.cells.setdefault(key, Cell()).times.append(1e3 * time_of(row, path, number))
         # In the order in which they were swept.
         self.values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in keys}
         self.path = path

@@ -233,7 +233,12 @@ class MultipathGrid(unittest.TestCase):
         first = next(csv.reader(lines[1:2]))
         time = first[lines[0].split(",").index("iteration_time_s")]
         failed = f"{lines[0]},failed.reason\n{lines[1].replace(time, '')},timeout"
-        for text, said in (("", "there is no column plan.crossing"),
+        rows = f"{lines[0]}\n{lines[1]}\n"
+        for text, said in ((rows + lines[2][:len(lines[2]) // 2], "grid.csv:3: not as many cells as "
+                            "columns; the same ./scaleacross compare"),
+                           (rows.replace(time, "nan"), "grid.csv:2: iteration_time_s is 'nan', and "
+                            "should be seconds above 0"),
+                           ("", "there is no column plan.crossing"),
                            (failed, "grid.csv:2: timeout, which has no time"),
                            ("\n".join(lines[:2]), "nothing of packet at")):
             table.write_text(text)
