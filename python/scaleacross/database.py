@@ -91,9 +91,11 @@ def choose_search(connection: sqlite3.Connection, study: str | None = None,
         if found.empty:
             raise InputError(f"no search of study '{study}' in the database; it holds: {names}")
     if search_id is not None:
+        of = f" of study '{study}'" if study is not None else ""
+        ids = ", ".join(map(str, found["id"]))
         found = found[found["id"] == search_id]
         if found.empty:
-            raise InputError(f"no search {search_id} in the database")
+            raise InputError(f"no search {search_id}{of} in the database; it holds: {ids}")
     finished = found[found["finished"] == 1]
     if finished.empty:
         raise InputError("the search is not finished; the same ./scaleacross explore goes on")

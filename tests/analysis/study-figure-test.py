@@ -201,7 +201,7 @@ class StudyFigure(unittest.TestCase):
         self.refuse(self.copy("DELETE FROM search"), says="no search; ./scaleacross explore")
         self.refuse(self.copy("UPDATE search SET finished = 0"), says="not finished")
         self.refuse(self.db, "--study", "x", says="no search of study 'x'.*: small-two-buildings")
-        self.refuse(self.db, "--search", "9", says="no search 9")
+        self.refuse(self.db, "--search", "9", says="no search 9 in the database; it holds: 1\n$")
         self.refuse(self.copy("UPDATE search_run SET best_of_crossing = 0"),
                     says="no plan of study 'small-two-buildings' can run: 6 crossing")
 
