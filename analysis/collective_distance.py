@@ -266,8 +266,10 @@ def parse(arguments):
         parser.error(f"-o {options.output}: the name has to end in .svg or .png")
     if options.table and options.table.suffix not in (".md", ".csv"):
         parser.error(f"--table {options.table}: the name has to end in .md or .csv")
-    if not set(options.table_sizes) <= set(options.sizes):
-        parser.error("--table-sizes: not all of them are in --sizes")
+    for size in options.table_sizes:
+        if size not in options.sizes:
+            parser.error(f"--table-sizes: {size_text(size)} is not measured; give some of --sizes, "
+                         f"which are {', '.join(map(size_text, options.sizes))}")
     return options
 
 

@@ -225,7 +225,7 @@ def read_rows(path):
     """Rows measured before, by case; a line that a kill has cut short is dropped."""
     rows = {}
     if path.exists():
-        for line in path.read_text().splitlines():
+        for line in path.read_text(errors="replace").splitlines():
             try:
                 row = json.loads(line)
                 rows[key_of(row["case"])] = row

@@ -129,7 +129,8 @@ class CollectiveDistance(unittest.TestCase):
     def test_refuses(self):
         self.refuse("-o", str(self.folder / "picture.pdf"), says="svg or .png")
         self.refuse("--sizes", "64Q", says="size")
-        self.refuse("--table-sizes", "2M", says="table-sizes")
+        self.refuse("--table-sizes", "2M", says="--table-sizes: 2 MiB is not measured; give some of "
+                    "--sizes, which are 64 KiB, 1 MiB\n$")
         self.refuse("--transports", "ecmp", says="MULTIPATH")
         self.refuse("--transports", "magic+go-back-n", says="left out magic")
         self.refuse("--program", str(self.folder / "nothing"), says="cannot be run")

@@ -88,7 +88,7 @@ class ControlPapers(unittest.TestCase):
                                                  "name": "a"}])], "no quantity 'luck'"),
                 (["--points", self.points_file([{
                     "name": "a", "control": "bbr", "arguments": [], "figures": []}])],
-                 "'bbr' is not known\n  allowed: dcqcn, "),
+                 "'bbr' is not known\n  allowed: none, dcqcn, "),
                 (["--jobs", "0"], "--jobs")]:
             code, table, said = self.call(*options)
             self.assertEqual((code, table), (2, ""), options)

@@ -152,7 +152,7 @@ class Options(unittest.TestCase):
 
     def test_a_row_that_is_none_is_measured_again(self):
         rows = self.folder / "rows.jsonl"
-        rows.write_text('{"case": 1, "time": 2}\n5\nnull\n[]\n{"case": 3, "ti')
+        rows.write_bytes(b'{"case": 1, "time": 2}\n5\nnull\n[]\n\xff\n{"case": 3, "ti')
         self.assertEqual(measuring.read_rows(rows), {"1": {"case": 1, "time": 2}})
 
     def test_a_file_of_rows_is_left_only_with_rows(self):
