@@ -376,7 +376,8 @@ class PlanFormats(unittest.TestCase):
                   for what in ("qps", "balance", "segment")}
         segment = {"1000B": 1000, "64KiB": 1 << 16, "1MiB": 1 << 20,
                    "64MiB": 1 << 26}.get(network.get("segment"), 1 << 19)
-        chunk = min(segment, 2 << 20)
+        staged = network.get("copy") == "staged"
+        chunk = min(segment, 1 << 19 if staged else 2 << 20)
         # What the study gives, and nothing else: the rest stays as NCCL or the site has it.
         expected = {
             "NCCL_IB_QPS_PER_CONNECTION": chosen["qps"] and str(min(qps, 128)),
@@ -392,17 +393,20 @@ class PlanFormats(unittest.TestCase):
             self.assertEqual(values.get(name, False), value, name)
             self.assertTrue(name in text or balance == "split", name)
         # Eight chunks are in a buffer, and NCCL makes them smaller if it has to.
-        self.assertEqual("NCCL_BUFFSIZE" in values, chosen["segment"] or "copy" in network)
+        cut = chosen["segment"] and balance != "split"
+        self.assertEqual("NCCL_BUFFSIZE" in values, cut or "copy" in network)
         if "NCCL_BUFFSIZE" in values:
-            self.assertGreaterEqual(int(values["NCCL_BUFFSIZE"]), 8 * chunk)
+            # Copies of the plan have 8 x 512 KiB.
+            self.assertEqual(int(values["NCCL_BUFFSIZE"]),
+                             max(4 << 20, 8 * chunk if cut and not staged else 0))
         else:
             # The whole of a buffer on both sides: eight usual segments, as NCCL has it.
             self.assertIn("NCCL_BUFFSIZE (NCCL's own: 4 MiB) for 4 MiB", text)
         told = " ".join(text.replace("#", "").split())
-        chunks = chosen["segment"] and balance != "split"
-        self.assertEqual("of messages between two ranks" in told, chunks and chunk < 1 << 19)
+        self.assertEqual("of messages between two ranks" in told, cut and chunk < 1 << 19)
+        self.assertEqual("eight of which NCCL has" in told, cut and chunk < segment)
         # 1,000 is 1111101000 in binary digits, 1111000000 of its first four.
-        self.assertEqual("so 960 bytes" in told, chunks and chunk == 1000)
+        self.assertEqual("so 960 bytes" in told, cut and chunk == 1000)
         self.check_algorithm(network, values, text)
         self.check_classes(network, values, text)
 

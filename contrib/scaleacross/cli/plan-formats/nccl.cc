@@ -272,29 +272,14 @@ class NcclWriter
     void Chunks()
     {
         const QueuePairUse use = m_network.QueuePairsAt(WidestTier());
-        const uint64_t chunk = std::min(use.segment.Count(), g_mostChunk);
-        const bool isChosen = IsChosenOfQueuePairs("segment");
-        if (!use.balance->splits)
+        // Copies through buffers count with eight slots whatever the segment is.
+        const bool staged = m_network.copy->staged;
+        const uint64_t most = staged ? StagedCopy::kSlot.Count() : g_mostChunk;
+        const uint64_t chunk = use.balance->splits ? 0 : std::min(use.segment.Count(), most);
+        const bool isChosen = chunk > 0 && IsChosenOfQueuePairs("segment");
+        if (chunk > 0)
         {
             ExportChosen(isChosen, "NCCL_P2P_NET_CHUNKSIZE", chunk, "network.segment");
-            if (chunk < use.segment.Count())
-            {
-                Remark("network.segment", "2 MiB, eight of which NCCL has for each channel");
-            }
-            else if (isChosen && FirstDigits(chunk) < chunk)
-            {
-                Remark("network.segment",
-                       fmt::format("NCCL tells its kernels the first {} binary digits of a chunk, "
-                                   "so {} bytes",
-                                   g_chunkDigits,
-                                   FirstDigits(chunk)));
-            }
-            if (isChosen && StagedCopy::kSlots * chunk < g_usualBuffer)
-            {
-                Remark("network.segment",
-                       "of messages between two ranks: collectives send an eighth of "
-                       "NCCL_BUFFSIZE or more, which is not made smaller than NCCL has it");
-            }
         }
         const uint64_t buffer = std::max(g_usualBuffer, StagedCopy::kSlots * chunk);
         ExportChosen(isChosen || IsChosen("network.copy"),
@@ -302,10 +287,44 @@ class NcclWriter
                      buffer,
                      "network.segment network.copy",
                      ToString(Bytes(buffer)));
-        if (!m_network.copy->staged)
+        if (use.balance->splits && IsChosenOfQueuePairs("segment"))
+        {
+            Remark("network.segment", "network.balance is " + use.balance->word);
+        }
+        if (isChosen)
+        {
+            RemarkSegment(use.segment.Count(), chunk);
+        }
+        if (!staged)
         {
             Remark("network.copy",
                    "NCCL copies through buffers, but for memory that is registered with it");
+        }
+    }
+
+    /// How NCCL cuts otherwise than the plan.
+    void RemarkSegment(uint64_t segment, uint64_t chunk)
+    {
+        const std::string key = "network.segment";
+        if (chunk < segment)
+        {
+            Remark(key,
+                   ToString(Bytes(chunk)) + ", eight of which NCCL has for each channel" +
+                       (m_network.copy->staged ? ", as the plan's copies have" : ""));
+        }
+        if (FirstDigits(chunk) < chunk)
+        {
+            Remark(key,
+                   fmt::format("NCCL tells its kernels the first {} binary digits of a chunk, so "
+                               "{} bytes",
+                               g_chunkDigits,
+                               FirstDigits(chunk)));
+        }
+        if (StagedCopy::kSlots * chunk < g_usualBuffer)
+        {
+            Remark(key,
+                   "of messages between two ranks: collectives send an eighth of NCCL_BUFFSIZE or "
+                   "more, which is not made smaller than NCCL has it");
         }
     }
 
@@ -344,7 +363,7 @@ class NcclWriter
                      "NCCL_CROSS_NIC",
                      HasRails() ? 0 : 2,
                      kRailsKey,
-                     HasRails() ? "true" : "false");
+                     HasRails() ? "0" : "2");
     }
 
     void Collectives()
