@@ -21,19 +21,20 @@ struct TitanSchedule
 {
     const char* word;
     const char* ours;
-    bool loops;  //!< it asks for two virtual stages or more in each rank
-    bool fills;  //!< it asks for a microbatch or more for each rank
-    bool splits; //!< it splits backward passes, which compiled modules do not allow
+    bool loops;    //!< it asks for two virtual stages or more in each rank
+    bool fills;    //!< it asks for a microbatch or more for each rank
+    bool splits;   //!< it splits backward passes, which compiled modules do not allow
+    bool overlaps; //!< a forward pass and a backward pass are one action of it
 };
 
 constexpr TitanSchedule g_schedules[] = {
-    {"1F1B", "1f1b", false, true, false},
-    {"GPipe", "gpipe", false, false, false},
-    {"Interleaved1F1B", "dorapp", true, false, false},
-    {"LoopedBFS", "breadth-first", true, false, false},
-    {"InterleavedZeroBubble", "zb1p", true, false, true},
-    {"ZBVZeroBubble", "zbv", true, false, true},
-    {"DualPipeV", "dualpipev", true, false, true},
+    {"1F1B", "1f1b", false, true, false, false},
+    {"GPipe", "gpipe", false, false, false, false},
+    {"Interleaved1F1B", "dorapp", true, false, false, false},
+    {"LoopedBFS", "breadth-first", true, false, false, false},
+    {"InterleavedZeroBubble", "zb1p", true, false, true, false},
+    {"ZBVZeroBubble", "zbv", true, false, true, false},
+    {"DualPipeV", "dualpipev", true, false, true, true},
 };
 
 /// Why a plan cannot run by a schedule although the order is the plan's, and what to do.
@@ -157,6 +158,7 @@ TitanPlan::FindSchedule()
         if (no.why.empty())
         {
             m_schedule = schedule.word;
+            m_overlaps = IsPipeline() && schedule.overlaps;
             return;
         }
         refusal = refusal.why.empty() ? no : refusal;

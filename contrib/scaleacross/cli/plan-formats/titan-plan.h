@@ -22,11 +22,11 @@ struct TitanRelease
     bool python;         //!< configurations are Python, with tokens in place of batches; else TOML
     /// Parameters may be replicated beside other parallelism; else alone only.
     bool replicatesBeside;
-    bool expertTensor;      //!< routed experts may be split over tp beside ep
-    bool multiToken;        //!< it has multi-token prediction, without pp and cp
-    bool cutsSequences;     //!< ranks have two parts of each sequence, without cp too; else tokens
-    bool wrapsCompiled;     //!< compiled blocks are modules of another type
-    bool overlapsDualPipeV; //!< passes of DualPipeV can overlap
+    bool expertTensor;   //!< routed experts may be split over tp beside ep
+    bool multiToken;     //!< it has multi-token prediction, without pp and cp
+    bool cutsSequences;  //!< ranks have two parts of each sequence, without cp too; else tokens
+    bool wrapsCompiled;  //!< compiled blocks are modules of another type
+    bool overlapsPasses; //!< a forward and a backward pass in one action can overlap
 };
 
 /**
@@ -58,6 +58,12 @@ class TitanPlan
         return m_schedule;
     }
 
+    /// Whether a forward pass and a backward pass are one action of that.
+    bool Overlaps() const
+    {
+        return m_overlaps;
+    }
+
     const FrameworkRanks& Ranks() const
     {
         return m_ranks;
@@ -81,6 +87,7 @@ class TitanPlan
     uint32_t m_shard{1};
     uint32_t m_replicate{1};
     std::string m_schedule;
+    bool m_overlaps{false};
     FrameworkRanks m_ranks;
     Refusals m_refusals;
 };

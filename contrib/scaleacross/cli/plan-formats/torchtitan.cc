@@ -23,7 +23,7 @@ constexpr TitanRelease g_toml = {"torchtitan",
                                  false, // multiToken
                                  true,  // cutsSequences
                                  true,  // wrapsCompiled
-                                 true}; // overlapsDualPipeV
+                                 true}; // overlapsPasses
 
 constexpr TitanRelease g_python = {"torchtitan-main",
                                    "TorchTitan main (b5bcd76c6, 2026-08-21)",
@@ -34,7 +34,7 @@ constexpr TitanRelease g_python = {"torchtitan-main",
                                    true,   // multiToken
                                    false,  // cutsSequences
                                    false,  // wrapsCompiled
-                                   false}; // overlapsDualPipeV
+                                   false}; // overlapsPasses
 
 /// Writes one plan: a table of TOML for each part of a configuration, or a function of Python that
 /// sets its fields. The order of its steps is that of the text.
@@ -71,11 +71,6 @@ class TitanWriter
     bool IsPipeline() const
     {
         return m_plan.pp > 1;
-    }
-
-    bool IsDualPipe() const
-    {
-        return IsPipeline() && m_titan.Schedule() == "DualPipeV";
     }
 
     bool CompilesModel() const
@@ -314,7 +309,7 @@ class TitanWriter
         {
             Set("pipeline_parallel_microbatch_size", m_plan.microbatch, "plan.microbatch");
         }
-        if (m_release.overlapsDualPipeV && IsDualPipe() && m_plan.ep > 1)
+        if (m_release.overlapsPasses && m_titan.Overlaps() && m_plan.ep > 1)
         {
             // It recomputes nothing where it overlaps.
             SetTruth("pipeline_parallel_expert_parallel_overlap",
@@ -464,11 +459,11 @@ class TitanWriter
 
     void RemarkOnSchedule()
     {
-        if (!IsDualPipe())
+        if (!m_titan.Overlaps())
         {
             return;
         }
-        if (!m_release.overlapsDualPipeV)
+        if (!m_release.overlapsPasses)
         {
             Remark("plan.schedule",
                    "forward and backward do not overlap; here one follows the other");
