@@ -34,6 +34,10 @@ SizeAt(const std::string& option, const std::string& text)
     try
     {
         const double bytes = ParseNumber(number, 0, static_cast<double>(g_largestSize)) * unit;
+        if (bytes == 0)
+        {
+            throw ConfigError(option, Quoted(text) + " is nothing to send", allowed, "");
+        }
         if (bytes >= 1 && bytes <= static_cast<double>(g_largestSize) && bytes == std::floor(bytes))
         {
             return Bytes(static_cast<uint64_t>(bytes));

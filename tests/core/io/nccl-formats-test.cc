@@ -300,10 +300,10 @@ class Writer
         {
             algbw = busbw;
         }
-        std::string right = Draw(m_random, 0, 1) == 0        ? "N/A"
-                            : m_release.wrong == "#wrong"    ? "0"
-                            : m_op.reduces && bytes % 3 == 0 ? "2e-07"
-                                                             : "0e+00";
+        std::string right = Draw(m_random, 0, 1) == 0                 ? "N/A"
+                            : m_release.wrong == "#wrong"             ? "0"
+                            : m_op.reduces && n > 1 && bytes % 3 == 0 ? "2e-07"
+                                                                      : "0e+00";
         // nccl-tests has no all-to-all in place, and older releases say what comes of it.
         if (inPlace && m_op.op == CollectiveOp::AllToAll && !m_release.noneForBlank)
         {

@@ -136,6 +136,29 @@ TEST(NcclLog, OldReleaseHasFewerColumns)
     EXPECT_EQ(log.sizes[1].us, 13);
 }
 
+// nccl-tests 2.11.0: wrong above DeltaMaxValue (1e-5 for float, 1e-2 for half) times nranks - 1.
+TEST(NcclLog, MoreRanksMayBeFurtherFromTheRightResult)
+{
+    const auto log = [](uint32_t ranks, const std::string& type, const std::string& error) {
+        std::string text = "# Using devices\n";
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            text += "#   Rank " + std::to_string(rank) + " Pid " + std::to_string(100 + rank) +
+                    " on host" + std::to_string(rank) + " device  0 [0x07] A100\n";
+        }
+        return text + "# size count type redop time algbw busbw error time algbw busbw error\n" +
+               "64 16 " + type + " sum 13.00 0.00 0.01 " + error + " 12.90 0.00 0.01 0e+00\n";
+    };
+    EXPECT_EQ(Refusal(log(16, "float", "1e-04")), "");
+    EXPECT_EQ(Refusal(log(16, "half", "1e-01")), "");
+    EXPECT_THAT(Refusal(log(16, "float", "2e-04")),
+                HasSubstr("error: results differ by 2e-04 of the right ones"));
+    EXPECT_THAT(Refusal(log(2, "float", "1e-04")), HasSubstr("results differ by 1e-04"));
+    // Where nothing says how many there were, up to what 2^15 may have.
+    EXPECT_EQ(Refusal(log(0, "float", "3e-01")), "");
+    EXPECT_THAT(Refusal(log(0, "float", "4e-01")), HasSubstr("results differ by 4e-01"));
+}
+
 // Tags of Open MPI and srun, line ends of Windows, and a '#' that a page of issues made a heading
 // of.
 TEST(NcclLog, WhatIsAroundALineIsLeftOut)
@@ -335,6 +358,40 @@ TEST(NcclLog, BandwidthsTellRanks)
     EXPECT_EQ(ranks(log("1 1"), CollectiveOp::AllReduce), "not known");
 }
 
+// A factor of 0.875 is 7/8, or an all-reduce of 2 / (2 - 0.875) = 1.78 ranks; 1.75 is above what
+// any number gives but for an all-reduce; and 1 / 134.2 = 0.00745 would be 1.0037 ranks.
+TEST(NcclLog, BandwidthsOfAnotherOperationAreRefused)
+{
+    const auto problem = [](const std::string& lines, CollectiveOp op) {
+        const NcclLog log =
+            ParseNcclLog("# size count type redop root time algbw busbw #wrong\n" + lines, "x");
+        try
+        {
+            RanksByBandwidth(log, op);
+        }
+        catch (const ConfigError& error)
+        {
+            return error.Where() + ": " + error.Problem() + "; " + error.Allowed();
+        }
+        return std::string();
+    };
+    const std::string line = "1073741824 268435456 float sum -1 8000 134.22 ";
+    const std::string none = ", which no number of ranks gives; for ";
+    EXPECT_EQ(problem(line + "234.88 0\n", CollectiveOp::AllGather),
+              "x:2: busbw x time / size is 1.75" + none +
+                  "all_gather (n-1)/n in all lines, of n ranks");
+    EXPECT_EQ(problem(line + "117.44 0\n", CollectiveOp::AllReduce),
+              "x:2: busbw x time / size is 0.875" + none +
+                  "all_reduce 2 (n-1)/n in all lines, of n ranks");
+    EXPECT_EQ(problem(line + "234.88 0\n", CollectiveOp::SendReceive),
+              "x:2: busbw x time / size is 1.75" + none + "sendrecv 1 in all lines, of n ranks");
+    // Lines of runs of 8 and of 4 ranks.
+    EXPECT_EQ(problem(line + "234.88 0\n2147483648 536870912 float sum -1 16000 134.22 201.33 0\n",
+                      CollectiveOp::AllReduce)
+                  .substr(0, 48),
+              "x:3: busbw x time / size is 1.5, and 1.75 at x:2");
+}
+
 TEST(NcclLog, CyclesAreNamed)
 {
     const std::string line = "1024 256 float sum -1 9.5 0.11 0.20 0\n";
@@ -378,6 +435,22 @@ TEST(NcclLog, JsonSaysTheSame)
               "x.json args: './build/broadcast_perf' does no operation that is modelled");
     EXPECT_EQ(Refusal(Replaced(text, "\"results\"", "\"rows\""), "x.json"),
               "x.json: the JSON has no results");
+    EXPECT_EQ(Refusal(Replaced(Replaced(text, "\"results\":[", "\"results\":{\"a\":["),
+                               "}],\"out_of",
+                               "}]},\"out_of"),
+                      "x.json"),
+              "x.json results: it is no list");
+    EXPECT_EQ(Refusal(Replaced(Replaced(text, "\"devices\":[", "\"devices\":{\"a\":["),
+                               "]},\"results",
+                               "]}},\"results"),
+                      "x.json"),
+              "x.json config devices: it is no list");
+    EXPECT_EQ(Refusal(Replaced(text, "\"nthreads\":1", "\"nthreads\":4294967295"), "x.json"),
+              "x.json config nthreads: '4294967295' is above 32768");
+    EXPECT_EQ(Refusal(Replaced(text, "\"nthreads\":1", "\"nthreads\":20000"), "x.json"),
+              "x.json config nthreads: times ngpus are 40000 GPUs of a process, above 32768");
+    EXPECT_EQ(Refusal(Replaced(text, "\"rank\":2", "\"rank\":4294967296"), "x.json"),
+              "x.json config devices[1] rank: '4294967296' is above 1073741824");
     EXPECT_EQ(Refusal(text.substr(0, 300), "x.json").substr(0, 39),
               "x.json: the JSON ends or breaks at byte");
 }
@@ -391,6 +464,7 @@ TEST(NcclLog, WordsOfNcclTestsAreTaken)
                                    {"./build/all_gather_perf", CollectiveOp::AllGather},
                                    {"reduce_scatter", CollectiveOp::ReduceScatter},
                                    {"sendrecv_perf", CollectiveOp::SendReceive},
+                                   {"/opt/all_reduce_perf_mpi", CollectiveOp::AllReduce},
                                    {"dispatch", CollectiveOp::Dispatch}})
     {
         EXPECT_EQ(ParseCollectiveOp("--op", word), op) << word;

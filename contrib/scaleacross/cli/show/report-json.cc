@@ -2,6 +2,7 @@
 
 #include "cli/show/report-json.h"
 
+#include "core/base/text.h"
 #include "core/engine/model-figures.h"
 #include "core/explore/link-kind.h"
 
@@ -67,7 +68,7 @@ FieldJson(const std::string& text)
     {
         return text == "true";
     }
-    if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
+    if (IsDigits(text))
     {
         return std::stoull(text);
     }

@@ -366,6 +366,12 @@ Trimmed(std::string_view text)
     return std::string(text.substr(begin, text.find_last_not_of(blanks) - begin + 1));
 }
 
+bool
+IsDigits(std::string_view text)
+{
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 std::string_view
 WithoutByteOrderMark(std::string_view text)
 {

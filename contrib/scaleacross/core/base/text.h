@@ -81,6 +81,9 @@ std::string NumberText(double value);
 /// Without the blanks, tabs and line ends around it.
 std::string Trimmed(std::string_view text);
 
+/// Whether it is one or more of 0 to 9 and nothing else.
+bool IsDigits(std::string_view text);
+
 /// Without the byte order mark that some programs begin UTF-8 with.
 std::string_view WithoutByteOrderMark(std::string_view text);
 

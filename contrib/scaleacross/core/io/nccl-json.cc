@@ -19,6 +19,8 @@ namespace
 
 using Json = nlohmann::json;
 
+constexpr uint64_t kMostOfProcess = 1U << 15; //!< threads and GPUs, as in the lines of a log
+
 constexpr const char* g_allowed = "what nccl-tests 2.17.3 or newer writes with -J";
 
 [[noreturn]] void
@@ -41,15 +43,32 @@ Member(const Json& json, const char* key, const std::string& where)
     return json.at(key);
 }
 
+/// A member that is a list.
+const Json&
+List(const Json& json, const char* key, const std::string& where)
+{
+    const Json& member = Member(json, key, where);
+    if (!member.is_array())
+    {
+        Fail(where + " " + key, "it is no list");
+    }
+    return member;
+}
+
 uint64_t
-Whole(const Json& json, const char* key, const std::string& where)
+Whole(const Json& json, const char* key, const std::string& where, uint64_t most = UINT64_MAX)
 {
     const Json& member = Member(json, key, where);
     if (!member.is_number_unsigned())
     {
         Fail(where + " " + key, Quoted(member.dump()) + " is no whole number");
     }
-    return member.get<uint64_t>();
+    const auto value = member.get<uint64_t>();
+    if (value > most)
+    {
+        Fail(where + " " + key, Quoted(member.dump()) + " is above " + std::to_string(most));
+    }
+    return value;
 }
 
 std::string
@@ -107,14 +126,21 @@ void
 ReadDevices(const Json& config, const std::string& name, NcclLog& log)
 {
     const std::string at = name + " config";
-    const uint64_t perProcess = Whole(config, "nthreads", at) * Whole(config, "ngpus", at);
+    const uint64_t perProcess =
+        Whole(config, "nthreads", at, kMostOfProcess) * Whole(config, "ngpus", at, kMostOfProcess);
+    if (perProcess > kMostOfProcess)
+    {
+        Fail(at + " nthreads",
+             "times ngpus are " + std::to_string(perProcess) + " GPUs of a process, above " +
+                 std::to_string(kMostOfProcess));
+    }
     NcclRanks ranks;
-    const Json& devices = Member(config, "devices", at);
+    const Json& devices = List(config, "devices", at);
     for (size_t i = 0; i < devices.size(); i++)
     {
         const std::string where = at + " devices[" + std::to_string(i) + "]";
         const Json& device = devices.at(i);
-        const auto first = static_cast<uint32_t>(Whole(device, "rank", where));
+        const auto first = static_cast<uint32_t>(Whole(device, "rank", where, NcclRanks::kMost));
         // The file has the first device of every process, and no other.
         for (uint32_t rank = first; rank < first + perProcess; rank++)
         {
@@ -180,7 +206,7 @@ ParseNcclJson(std::string_view text, const std::string& name)
         Fail(name, "the JSON ends or breaks at byte " + std::to_string(error.byte));
     }
     NcclLog log;
-    const Json& results = Member(document, "results", name);
+    const Json& results = List(document, "results", name);
     ReadOperation(document, name, log);
     ReadDevices(Member(document, "config", name), name, log);
     const NcclTable table({"size",
@@ -212,7 +238,7 @@ ParseNcclJson(std::string_view text, const std::string& name)
             const std::vector<std::string> times = TimeWords(result, way, where);
             words.insert(words.end(), times.begin(), times.end());
         }
-        if (auto size = table.Read(words, where))
+        if (auto size = table.Read(words, where, log.ranks))
         {
             AddSize(log, std::move(*size), "");
         }

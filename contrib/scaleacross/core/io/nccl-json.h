@@ -15,7 +15,7 @@ namespace scaleacross
 bool IsNcclJson(std::string_view text);
 
 /**
- * Reads what a program of nccl-tests writes with -J (2.17.5 to 2.19.6, file versions up to 3): the
+ * Reads what a program of nccl-tests writes with -J (2.17.3 to 2.19.6, file versions up to 3): the
  * operation by its arguments, the list of devices and a result for each size. The same checks hold
  * as for what it prints.
  *

@@ -14,6 +14,8 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <fmt/core.h>
+#include <limits>
 #include <utility>
 
 namespace scaleacross
@@ -46,12 +48,6 @@ Cleaned(std::string_view line)
         }
     }
     return text;
-}
-
-bool
-IsWhole(const std::string& word)
-{
-    return word.find_first_not_of("0123456789") == std::string::npos;
 }
 
 /// A line's words, and where each begins.
@@ -258,7 +254,7 @@ class LogReader
         // A line that has ended before its type, or has no such numbers.
         const auto length = PrefixLength(m_prefix, untagged);
         const Words rest(length ? untagged.substr(std::min(*length, untagged.size())) : "");
-        if (!rest.text.empty() && IsWhole(rest.text[0]))
+        if (!rest.text.empty() && IsDigits(rest.text[0]))
         {
             AddRow(rest.text);
         }
@@ -271,7 +267,7 @@ class LogReader
         for (size_t i = 0; i < count; i++)
         {
             const std::string& tag = words.text[i];
-            if (i + 1 < count && IsWhole(tag) && IsWhole(words.text[i + 1]))
+            if (i + 1 < count && IsDigits(tag) && IsDigits(words.text[i + 1]))
             {
                 break; // size and count
             }
@@ -286,7 +282,7 @@ class LogReader
 
     void AddRow(const std::vector<std::string>& words)
     {
-        if (auto size = m_table->Read(words, Here()))
+        if (auto size = m_table->Read(words, Here(), m_ranks.Size()))
         {
             AddSize(m_log, std::move(*size), m_cycleAt);
         }
@@ -382,49 +378,111 @@ ReadNcclLog(const std::string& path)
     return ParseNcclLog(text, path);
 }
 
-std::optional<RankRange>
-RanksByBandwidth(const NcclLog& log, CollectiveOp op)
+namespace
 {
-    const double scale = op == CollectiveOp::AllReduce ? 2 : 1;
-    if (BusFactor(op, 1) == BusFactor(op, 2))
-    {
-        return std::nullopt;
-    }
-    RoundedRange factor{0, scale};
-    std::string where;
+
+/// Whether the bus bandwidth does not depend on the number of ranks.
+bool
+IsAlikeForAllRanks(CollectiveOp op)
+{
+    return BusFactor(op, 1) == BusFactor(op, 2);
+}
+
+double
+Middle(const RoundedRange& range)
+{
+    return (range.least + range.most) / 2;
+}
+
+[[noreturn]] void
+RefuseFactor(const std::string& where, double factor, const std::string& why, CollectiveOp op)
+{
+    const std::string allowed = IsAlikeForAllRanks(op)          ? "1"
+                                : op == CollectiveOp::AllReduce ? "2 (n-1)/n"
+                                                                : "(n-1)/n";
+    throw ConfigError(
+        where,
+        fmt::format("busbw x time / size is {:.4g}, {}", factor, why),
+        fmt::format("for {} {} in all lines, of n ranks", ToString(op), allowed),
+        "the right --op, if it is of another operation; else the log of one run as it "
+        "was printed");
+}
+
+/// What all lines agree to.
+struct AgreedFactor
+{
+    RoundedRange factor;
+    std::string where; //!< the line that says most of it; none: no line has bandwidths
+};
+
+AgreedFactor
+AgreeOnFactor(const NcclLog& log, CollectiveOp op)
+{
+    AgreedFactor agreed{{0, std::numeric_limits<double>::infinity()}, ""};
     for (const MeasuredSize& size : log.sizes)
     {
         if (!size.busFactor)
         {
             continue;
         }
-        if (where.empty() || size.busFactor->least > factor.least ||
-            size.busFactor->most < factor.most)
+        const RoundedRange both{std::max(agreed.factor.least, size.busFactor->least),
+                                std::min(agreed.factor.most, size.busFactor->most)};
+        if (both.least > both.most)
         {
-            where = size.where;
+            RefuseFactor(size.where,
+                         Middle(*size.busFactor),
+                         fmt::format("and {:.4g} at {}", Middle(agreed.factor), agreed.where),
+                         op);
         }
-        factor.least = std::max(factor.least, size.busFactor->least);
-        factor.most = std::min(factor.most, size.busFactor->most);
+        if (agreed.where.empty() || both.least > agreed.factor.least ||
+            both.most < agreed.factor.most)
+        {
+            agreed.where = size.where;
+        }
+        agreed.factor = both;
     }
-    if (where.empty() || factor.least > factor.most)
+    return agreed;
+}
+
+} // namespace
+
+std::optional<RankRange>
+RanksByBandwidth(const NcclLog& log, CollectiveOp op)
+{
+    const AgreedFactor agreed = AgreeOnFactor(log, op);
+    if (agreed.where.empty())
     {
         return std::nullopt;
     }
-    // factor = scale (n-1)/n, so n = scale / (scale - factor).
     constexpr double kRounding = 1e-9; // of these sums
+    const RoundedRange factor{agreed.factor.least * (1 - kRounding),
+                              agreed.factor.most * (1 + kRounding)};
+    const auto refuse = [&] {
+        RefuseFactor(agreed.where, Middle(agreed.factor), "which no number of ranks gives", op);
+    };
+    if (IsAlikeForAllRanks(op))
+    {
+        if (factor.least > 1 || factor.most < 1)
+        {
+            refuse();
+        }
+        return std::nullopt;
+    }
+    // factor = scale (n-1)/n, so n = scale / (scale - factor).
+    const double scale = 2 * BusFactor(op, 2);
     static constexpr double kMost = 1U << 30;
     const auto ranks = [scale](double value) {
         return value >= scale ? kMost : std::min(kMost, scale / (scale - value));
     };
-    const double least = std::ceil(ranks(factor.least) * (1 - kRounding));
-    const double most = std::floor(ranks(factor.most) * (1 + kRounding));
-    if (least > most)
+    const double least = std::ceil(ranks(factor.least));
+    const double most = std::floor(ranks(factor.most));
+    if (factor.least > scale || least > most)
     {
-        return std::nullopt;
+        refuse();
     }
     return RankRange{static_cast<uint32_t>(least),
                      most >= kMost ? 0 : static_cast<uint32_t>(most),
-                     where};
+                     agreed.where};
 }
 
 } // namespace scaleacross

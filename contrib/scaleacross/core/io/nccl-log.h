@@ -66,8 +66,9 @@ struct RankRange
 
 /**
  * How many ranks a group of the log may have had: nccl-tests multiplies size / time by 2 (n-1)/n or
- * (n-1)/n for the bus bandwidth of n ranks, and both are printed with two decimals. None: the
- * operation is done alike by any number, or the bandwidths do not agree with each other.
+ * (n-1)/n for the bus bandwidth of n ranks, by 1 for sendrecv, and both are printed with two
+ * decimals. None: the log has no such column, or the operation is done alike by any number. Throws
+ * ConfigError where no number of ranks gives these bandwidths: they are of another operation.
  *
  * For instance 1 GiB in 8000 us by an all-reduce with 134.22 and 234.88 GB/s: 1.75 to four digits,
  * so n = 8.

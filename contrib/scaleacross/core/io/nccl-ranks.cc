@@ -34,8 +34,7 @@ bool
 NcclRanks::IsLine(const std::vector<std::string>& words)
 {
     const std::string rank = After(words, "Rank");
-    return !rank.empty() && rank.find_first_not_of("0123456789") == std::string::npos &&
-           !After(words, "on").empty() && !After(words, "device").empty();
+    return IsDigits(rank) && !After(words, "on").empty() && !After(words, "device").empty();
 }
 
 void
@@ -48,7 +47,7 @@ NcclRanks::SetPerProcess(uint32_t ranks, const std::string& where)
 void
 NcclRanks::AddLine(const std::vector<std::string>& words, const std::string& where)
 {
-    const auto rank = ParseAt(where, [&] { return ParseWhole(After(words, "Rank"), 0, 1U << 30); });
+    const auto rank = ParseAt(where, [&] { return ParseWhole(After(words, "Rank"), 0, kMost); });
     const std::string& last = words.back();
     if (last.size() >= 3 && last.compare(last.size() - 3, 3, "...") == 0)
     {

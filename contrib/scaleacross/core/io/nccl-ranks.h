@@ -31,6 +31,8 @@ struct NcclRankCounts
 class NcclRanks
 {
   public:
+    static constexpr uint32_t kMost = 1U << 30; //!< number of a rank, which adds up in 32 bits
+
     /// Whether these words have a line of the list in them.
     static bool IsLine(const std::vector<std::string>& words);
 
@@ -46,6 +48,12 @@ class NcclRanks
              const std::string& process,
              const std::string& host,
              const std::string& where);
+
+    /// How many have been added.
+    size_t Size() const
+    {
+        return m_ranks.size();
+    }
 
     /// The place of the first line; empty: there is no list.
     const std::string& Where() const

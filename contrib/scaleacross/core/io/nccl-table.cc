@@ -17,16 +17,12 @@ namespace scaleacross
 namespace
 {
 
+/// Of a run of which nothing says how many it has: more than have been measured.
+constexpr size_t g_mostRanks = 1U << 15;
+
 constexpr const char* g_lineRemedy =
     "a line that a run did not finish has to be left out; a launcher's tag or NCCL's own words "
     "have to be taken out of it (NCCL_DEBUG_FILE keeps NCCL's apart)";
-
-bool
-IsWhole(const std::string& word)
-{
-    return !word.empty() &&
-           std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 /// The name of a type or reduction: "bfloat16", "f8e4m3", "sum".
 bool
@@ -61,10 +57,10 @@ RangeOf(const std::string& word)
     return {std::max(0.0, value - half), value + half};
 }
 
-/// How far results of a type may differ from the right ones, as "error" and "res" have it:
-/// nccl-tests 2.11.0, src/common.cu, DeltaMaxValue().
+/// How far results of a type may differ from the right ones for each further rank, as "error" and
+/// "res" have it: nccl-tests 1.0.0 to 2.11.0, src/common.cu, DeltaMaxValue() times nranks - 1.
 double
-MostError(const std::string& type)
+MostErrorOfRank(const std::string& type)
 {
     static const std::map<std::string, double> most = {{"half", 1e-2},
                                                        {"bfloat16", 1e-2},
@@ -95,7 +91,7 @@ NcclTable::FindRow(const std::vector<std::string>& words)
 {
     for (size_t i = 0; i + 2 < words.size(); i++)
     {
-        if (IsWhole(words[i]) && IsWhole(words[i + 1]) && IsName(words[i + 2]))
+        if (IsDigits(words[i]) && IsDigits(words[i + 1]) && IsName(words[i + 2]))
         {
             return i;
         }
@@ -142,7 +138,7 @@ NcclTable::Position(const std::string& column, size_t from) const
 }
 
 std::optional<MeasuredSize>
-NcclTable::Read(std::vector<std::string> words, const std::string& where) const
+NcclTable::Read(std::vector<std::string> words, const std::string& where, size_t ranks) const
 {
     const auto at = [&where](const char* column) { return where + " " + column; };
     MeasuredSize size;
@@ -166,12 +162,14 @@ NcclTable::Read(std::vector<std::string> words, const std::string& where) const
     for (const char* column : {"#wrong", "error"})
     {
         const size_t first = Position(column);
-        if (const auto wrong = Wrong(words, first, where))
+        if (const auto wrong = Wrong(words, first, where, ranks))
         {
             throw ConfigError(*wrong);
         }
-        size.wrongInPlace = size.wrongInPlace ? size.wrongInPlace
-                                              : Wrong(words, Position(column, first + 1), where);
+        if (!size.wrongInPlace)
+        {
+            size.wrongInPlace = Wrong(words, Position(column, first + 1), where, ranks);
+        }
     }
 
     const std::string& time = words[Position("time")];
@@ -223,7 +221,8 @@ NcclTable::CheckWords(const std::vector<std::string>& words, const std::string& 
 std::optional<ConfigError>
 NcclTable::Wrong(const std::vector<std::string>& words,
                  size_t column,
-                 const std::string& where) const
+                 const std::string& where,
+                 size_t ranks) const
 {
     if (column >= m_columns.size() || words[column] == "N/A")
     {
@@ -236,7 +235,8 @@ NcclTable::Wrong(const std::vector<std::string>& words,
     word = marked ? word.substr(0, word.size() - 1) : word;
     const double value = ParseAt(place, [&] { return ParseNumber(word, 0, 1e300); });
     const bool counts = m_columns[column] == "#wrong";
-    const double most = counts ? 0 : MostError(words[Position("type")]);
+    const double ofRank = counts ? 0 : MostErrorOfRank(words[Position("type")]);
+    const double most = ofRank * static_cast<double>((ranks > 0 ? ranks : g_mostRanks) - 1);
     if (value <= most && !marked)
     {
         return std::nullopt;

@@ -54,8 +54,8 @@ struct MeasuredSize
  *     2.19.2 on       ... #wrong i_min i_max i_p99 i_cv%  with per-iteration times
  *
  * All have the columns from time on once out of place and once in place, rccl-tests with -O 0 only
- * in place. "error" and "res" are the largest relative difference from the right result, "#wrong"
- * counts elements.
+ * in place. "error" and "res" are the largest relative difference from the right result, of
+ * which each further rank may add some, "#wrong" counts elements.
  */
 class NcclTable
 {
@@ -80,13 +80,15 @@ class NcclTable
     }
 
     /**
-     * Reads the words of a line, from its size on. None: the size is 0, as nobody had an element.
+     * Reads the words of a line, from its size on, of a run of `ranks`; 0: not known. None: the
+     * size is 0, as nobody had an element.
      *
      * Throws ConfigError (where = "`where` column") for a line that ends early, a word that is none
      * of its column, and results out of place that came out wrong.
      */
     std::optional<MeasuredSize> Read(std::vector<std::string> words,
-                                     const std::string& where) const;
+                                     const std::string& where,
+                                     size_t ranks) const;
 
   private:
     /// Throws ConfigError for a line that has not every column, or a word that is none of its
@@ -94,7 +96,8 @@ class NcclTable
     void CheckWords(const std::vector<std::string>& words, const std::string& where) const;
     std::optional<ConfigError> Wrong(const std::vector<std::string>& words,
                                      size_t column,
-                                     const std::string& where) const;
+                                     const std::string& where,
+                                     size_t ranks) const;
     size_t Position(const std::string& column, size_t from = 0) const;
 
     std::vector<std::string> m_columns; //!< by the names of new releases

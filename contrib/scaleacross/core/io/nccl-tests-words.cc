@@ -15,12 +15,12 @@ namespace
 
 const std::string g_ending = "_perf";
 
+/// Without "_perf" and what may follow it: nccl-tests builds programs with a suffix
+/// (NAME_SUFFIX=_mpi).
 std::string
 WithoutEnding(const std::string& name)
 {
-    const size_t at = name.size() < g_ending.size() ? std::string::npos : name.rfind(g_ending);
-    return at != std::string::npos && at + g_ending.size() == name.size() ? name.substr(0, at)
-                                                                          : name;
+    return name.substr(0, name.rfind(g_ending));
 }
 
 } // namespace

@@ -41,8 +41,7 @@ FieldOf(const std::string& column)
 Bytes
 ParseAmount(const std::string& text)
 {
-    const bool plain = text.find_first_not_of("0123456789") == std::string::npos;
-    return plain ? Bytes(ParseWhole(text, 1, INT64_MAX)) : ParseBytes(text);
+    return IsDigits(text) ? Bytes(ParseWhole(text, 1, INT64_MAX)) : ParseBytes(text);
 }
 
 /// A field's value as the field itself writes it: 1MiB and 1024KiB are one.

@@ -3,6 +3,7 @@
 #include "core/io/read-study.h"
 
 #include "core/base/one-line.h"
+#include "core/base/text.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/robust.h"
 #include "core/io/chakra/read-traces.h"
@@ -345,8 +346,7 @@ NodeAt(const YamlNode& root, const std::string& path)
     std::istringstream stream(path);
     for (std::string segment; std::getline(stream, segment, '.');)
     {
-        const bool index = segment.find_first_not_of("0123456789") == std::string::npos;
-        if (at->kind == YamlNode::Kind::List && index && segment.size() < 9 &&
+        if (at->kind == YamlNode::Kind::List && IsDigits(segment) && segment.size() < 9 &&
             std::stoul(segment) < at->children.size())
         {
             at = &at->children[std::stoul(segment)];
@@ -355,7 +355,7 @@ NodeAt(const YamlNode& root, const std::string& path)
         {
             at = child;
         }
-        else if (!index)
+        else if (!IsDigits(segment))
         {
             break;
         }

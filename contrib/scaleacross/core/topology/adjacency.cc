@@ -24,12 +24,6 @@ constexpr uint64_t kMostLinks = 1'000'000'000;
 constexpr const char* kFormat = "NODES SWITCHES LINKS, then the switches' numbers, then "
                                 "SOURCE DESTINATION RATE DELAY LOSS for each link";
 
-bool
-IsWhole(const std::string& word)
-{
-    return word.find_first_not_of("0123456789") == std::string::npos;
-}
-
 /// As the text has it.
 struct TextLink
 {
@@ -221,7 +215,7 @@ class AdjacencyReader
         while (m_next < m_lines.size())
         {
             const TextLine& line = m_lines[m_next++];
-            if (line.words.size() == 5 && IsWhole(line.words[0]) && IsWhole(line.words[1]))
+            if (line.words.size() == 5 && IsDigits(line.words[0]) && IsDigits(line.words[1]))
             {
                 Fail(line.number,
                      "there is another link after the " + std::to_string(m_linkCount) +
@@ -229,7 +223,7 @@ class AdjacencyReader
                      "as many as it says",
                      "see whether the first line counts all links");
             }
-            if (line.words.size() < 3 || line.words[0] != "name" || !IsWhole(line.words[1]))
+            if (line.words.size() < 3 || line.words[0] != "name" || !IsDigits(line.words[1]))
             {
                 continue; // a note
             }
@@ -480,7 +474,7 @@ LooksLikeAdjacency(std::string_view text)
 {
     const std::vector<TextLine> lines = LinesOf(text);
     return !lines.empty() &&
-           std::all_of(lines.front().words.begin(), lines.front().words.end(), IsWhole);
+           std::all_of(lines.front().words.begin(), lines.front().words.end(), IsDigits);
 }
 
 } // namespace scaleacross

@@ -2,6 +2,8 @@
 
 #include "core/topology/graph-names.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
 
 namespace scaleacross
@@ -21,9 +23,7 @@ AreParallel(const FabricLink& x, const FabricLink& y)
 std::optional<uint32_t>
 NumberOf(const std::string& text)
 {
-    const bool digits = !text.empty() && text.size() < 10 &&
-                        text.find_first_not_of("0123456789") == std::string::npos;
-    if (!digits || (text.size() > 1 && text.front() == '0'))
+    if (!IsDigits(text) || text.size() >= 10 || (text.size() > 1 && text.front() == '0'))
     {
         return std::nullopt;
     }

@@ -3,6 +3,7 @@
 #include "core/io/chakra/read-traces.h"
 
 #include "core/base/errors.h"
+#include "core/base/text.h"
 #include "core/io/chakra/chakra-files.h"
 #include "core/io/chakra/chakra-format.h"
 #include "core/io/chakra/chakra-graph.h"
@@ -35,8 +36,8 @@ RankOf(const std::string& name, const std::string& prefix)
         return std::nullopt;
     }
     const std::string digits = name.substr(prefix.size(), name.size() - prefix.size() - kSuffix);
-    const bool number = digits.find_first_not_of("0123456789") == std::string::npos &&
-                        digits.size() < 9 && (digits == "0" || digits[0] != '0');
+    const bool number =
+        IsDigits(digits) && digits.size() < 9 && (digits == "0" || digits[0] != '0');
     return number ? std::optional<uint32_t>(std::stoul(digits)) : std::nullopt;
 }
 
