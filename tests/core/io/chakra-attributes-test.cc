@@ -121,7 +121,7 @@ ExpectRefused(const std::string& name, const Typed& typed, const std::string& al
         EXPECT_THAT(error.Problem(),
                     HasSubstr(typed.type.empty()
                                   ? "its attribute " + name + " has no value"
-                                  : "its attribute " + name + " is a " + typed.type + ", "));
+                                  : "its attribute " + name + " is of type " + typed.type + ", "));
         EXPECT_THAT(error.Allowed(), HasSubstr(allowed));
         EXPECT_NE(error.Remedy(), "");
     }

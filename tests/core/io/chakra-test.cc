@@ -627,7 +627,7 @@ TEST_F(Chakra, WhatCannotBeDoneIsRefusedByName)
          {"the attribute comm_size more than once"}},
         {{idle}, {"no rank computes or communicates anything"}},
         {{Trace({WireNode(1, kCompNode, "x").Has("is_cpu_op", std::string("no"))})},
-         {"is_cpu_op is a string", "0 or 1"}},
+         {"is_cpu_op is of type string", "0 or 1"}},
         {Everywhere(2,
                     Trace({WireNode(1, kCollNode, "x")
                                .Has("is_cpu_op", kBool, 1U)

@@ -243,7 +243,7 @@ ForeignAttributes::ForeignAttributes(const chakra::Node& node, const std::string
         }
         if (!good)
         {
-            fail("its attribute " + name + " is a " + TypeOf(attribute) + ", " +
+            fail("its attribute " + name + " is of type " + TypeOf(attribute) + ", " +
                      Quoted(TextOf(attribute)),
                  "write it with such a type");
         }

@@ -32,7 +32,8 @@ struct Place
     }
 };
 
-/// The most operations of a node, 2^62, are more than any GPU does in an hour.
+/// The most operations of a node: what 64 bits with a sign hold, and a quarter of an hour of any
+/// GPU today (5e15 FLOP/s).
 constexpr int kMostOperations = 62;
 /// The most bytes, 2^50, of which all ranks together can still be counted.
 constexpr int kMostBytes = 50;
@@ -89,8 +90,8 @@ ReadCompute(const Place& at, ForeignNode& node)
     node.duration = Duration::Picoseconds(static_cast<int64_t>(micros) * kPsPerMicro);
     if (const auto ps = at.attributes.Whole(words::kPs))
     {
-        const bool same =
-            *ps > 0 && (*ps + kPsPerMicro / 2) / kPsPerMicro == static_cast<int64_t>(micros);
+        const int64_t rounded = *ps / kPsPerMicro + (*ps % kPsPerMicro >= kPsPerMicro / 2 ? 1 : 0);
+        const bool same = *ps > 0 && rounded == static_cast<int64_t>(micros);
         node.duration = same ? Duration::Picoseconds(*ps) : node.duration;
     }
     if (node.duration == Duration())
