@@ -227,6 +227,31 @@ AddWarning(const std::vector<std::string>& unread,
     }
 }
 
+/// Returns what unread keys may have been meant for, of those that were looked for and are not
+/// there: ". Did you mean num_hidden_layers?"; empty where nothing is near.
+std::string
+MeantBy(const std::vector<std::string>& unread, const ConfigObject& config)
+{
+    std::vector<std::string> missing;
+    for (const std::string& key : config.Asked())
+    {
+        if (!config.IsGiven(key))
+        {
+            missing.push_back(key);
+        }
+    }
+    std::vector<std::string> meant;
+    for (const std::string& key : unread)
+    {
+        const std::string nearest = Nearest(key, missing);
+        if (!nearest.empty() && std::find(meant.begin(), meant.end(), nearest) == meant.end())
+        {
+            meant.push_back(nearest);
+        }
+    }
+    return meant.empty() ? "" : ". Did you mean " + ListOf(meant) + "?";
+}
+
 /// Returns the key of a file that a field of ModelSpec ("model.kv_heads") is read from; empty where
 /// there is none, or several.
 std::string
@@ -332,9 +357,11 @@ ParseModelConfig(const std::string& text, const std::string& name)
     model.name = name;
     std::set<std::string> neutral(NeutralKeys().begin(), NeutralKeys().end());
     neutral.insert(family.neutral.begin(), family.neutral.end());
-    AddWarning(config.UnreadKeys(neutral),
+    const std::vector<std::string> unread = config.UnreadKeys(neutral);
+    AddWarning(unread,
                place,
-               family.configClass + " has no such key, or makes nothing of it",
+               family.configClass + " has no such key, or makes nothing of it" +
+                   MeantBy(unread, config),
                model);
     try
     {
