@@ -59,7 +59,7 @@ def figures_of(run: dict[str, Any]) -> list[tuple[str, str]]:
     for name, key, say in (("MFU", "mfu", percent),
                            ("exposed communication", "exposed_comm_s", seconds),
                            ("pipeline bubble", "bubble_fraction", percent),
-                           ("memory, fullest stage", "memory_bytes_max", amount),
+                           ("memory, fullest rank", "memory_bytes_max", amount),
                            ("across buildings", "cross_building_bytes", amount),
                            ("GPU-hours", "gpu_hours", gpu_hours)):
         if not missing(run.get(key)):

@@ -51,7 +51,7 @@ def buildings_of(run: dict[str, Any]) -> list[dict[str, Any]]:
         rows.append({"building": name, "stages": runs_text(held),
                      "layers": sum(stages["layers"][stage] for stage in held),
                      "fullest": fullest, "usable": usable,
-                     "fits": None if fullest is None else fullest <= usable})
+                     "fits": fullest <= usable if fullest is not None and usable else None})
     return rows
 
 

@@ -2,6 +2,7 @@
 
 #include "../schedule-scenario.h"
 #include "core/engine/analytical-engine.h"
+#include "core/engine/first-look.h"
 #include "core/io/presets.h"
 #include "core/work/cost/compute-cost.h"
 #include "core/work/graph/task-graph-builder.h"
@@ -192,6 +193,13 @@ TEST(Balance, EachBuildingHoldsItsOwnMicrobatches)
         gpu.hbmCapacity = b == 0 ? fast.Total() + Bytes(2) : slow.Total() + Bytes(1);
     }
     EXPECT_EQ(MemoryOf(scenario, layout).front().usable, slow.Total() + Bytes(1));
+    // What a figure of the fullest rank says, as soon as a search knows the sharding.
+    EXPECT_EQ(FullestOf(scenario, layout).front().Total(), fast.Total());
+    const PreparedRun run = std::get<PreparedRun>(PrepareRun(scenario));
+    EXPECT_EQ(run.memoryMax, fast.Total());
+    const auto look =
+        FirstLook(scenario, PlanDepth::Shards, nullptr, [](const ClosedForm&) { return true; });
+    EXPECT_EQ(std::get<ClosedForm>(look).memoryMax, fast.Total());
     EXPECT_FALSE(CheckMemory(scenario, layout));
     scenario.cluster.buildings[0].gpu.hbmCapacity = fast.Total() - Bytes(1);
     EXPECT_EQ(CheckMemory(scenario, layout)->reason, "memory");

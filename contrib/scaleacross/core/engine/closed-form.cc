@@ -173,10 +173,7 @@ ClosedFormOf(const Scenario& scenario,
 {
     Summation summation(scenario, run, std::move(facts), engine);
     ClosedForm result;
-    for (const MemoryUse& use : run.memory)
-    {
-        result.memoryMax = std::max(result.memoryMax, use.Total());
-    }
+    result.memoryMax = run.memoryMax;
     const auto raise = [&result](double bound) {
         result.bound = std::max(result.bound, LessRounding(bound));
     };

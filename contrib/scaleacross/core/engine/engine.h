@@ -96,8 +96,9 @@ struct PreparedRun
 {
     RankLayout layout;
     TaskGraph graph;
-    std::vector<MemoryUse> memory;
-    bool trains{true}; //!< else it is a collective, a trace, or a slice of what trains
+    std::vector<MemoryUse> memory; //!< by stage, of the rank that has the least left
+    Bytes memoryMax;               //!< that any rank holds
+    bool trains{true};             //!< else it is a collective, a trace, or a slice of what trains
 };
 
 /// LayOut, CheckJob, CheckMemory and BuildTaskGraph, in that order; of a job that is a collective,

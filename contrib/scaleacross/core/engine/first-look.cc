@@ -259,9 +259,16 @@ FirstLook(const Scenario& given,
     {
         return *no;
     }
-    for (const MemoryUse& use : memory)
+    form.memoryMax = MostOf(memory);
+    if (scenario.Job().plan.apportion->byTime)
     {
-        form.memoryMax = std::max(form.memoryMax, use.Total());
+        // Replicas that differ in their microbatches: the tightest need not be the fullest.
+        memory = FullestOf(scenario, layout);
+        if (depth == PlanDepth::Kernels)
+        {
+            LeaveGathered(memory);
+        }
+        form.memoryMax = MostOf(memory);
     }
     PipelineShape shape = PipelineShapeOf(scenario.Job());
     // Of the replica that the first ranks of all stages are: none has a shorter iteration than any

@@ -306,6 +306,7 @@ PrepareWhole(const Scenario& scenario)
     }
     run.graph = std::get<TaskGraph>(std::move(graph));
     run.memory = MemoryOf(scenario, run.layout);
+    run.memoryMax = MostOf(FullestOf(scenario, run.layout));
     return run;
 }
 
@@ -358,11 +359,7 @@ CompleteReport(const Scenario& scenario, const PreparedRun& run, RunReport& repo
         report.exposedComm += comm.exposed;
     }
     report.memory = run.memory;
-    report.memoryMax = Bytes(0);
-    for (const MemoryUse& use : run.memory)
-    {
-        report.memoryMax = std::max(report.memoryMax, use.Total());
-    }
+    report.memoryMax = run.memoryMax;
     for (const RankClass& rankClass : run.graph.classes)
     {
         VolumeCounter(run, rankClass).Add(rankClass.program.ops, report.classes);

@@ -157,36 +157,42 @@ OverlapLine(const RunReport& report)
 }
 
 /// The entry of the stage that holds most.
+/// The stage with the least left of what its GPU may fill; where nothing is known of GPUs, of which
+/// usable is 0, that is the fullest.
 std::vector<MemoryUse>::const_iterator
-Fullest(const RunReport& report)
+Tightest(const RunReport& report)
 {
-    return std::max_element(
-        report.memory.begin(),
-        report.memory.end(),
-        [](const MemoryUse& a, const MemoryUse& b) { return a.Total() < b.Total(); });
+    return std::max_element(report.memory.begin(),
+                            report.memory.end(),
+                            [](const MemoryUse& a, const MemoryUse& b) {
+                                return b.usable + a.Total() < a.usable + b.Total();
+                            });
 }
 
 std::string
 BubbleAndMemoryLine(const ExplanationInput& input)
 {
     const RunReport& report = input.winner.report;
+    const auto tightest = Tightest(report);
+    const bool isFullest = tightest == report.memory.end() || tightest->Total() == report.memoryMax;
     std::string text = "Pipeline bubble: " + Percent(report.bubbleFraction) +
-                       ". Memory: " + ToString(report.memoryMax);
-    const auto fullest = Fullest(report);
-    if (fullest != report.memory.end() && fullest->usable > Bytes())
+                       ". Memory: " + ToString(isFullest ? report.memoryMax : tightest->Total());
+    if (tightest != report.memory.end() && tightest->usable > Bytes())
     {
-        text += " of " + ToString(fullest->usable) + " usable";
+        text += " of " + ToString(tightest->usable) + " usable";
     }
-    text += " on the fullest stage";
-    if (fullest != report.memory.end())
+    text += isFullest ? " on the fullest stage"
+                      : " where the least is left, " + ToString(report.memoryMax) +
+                            " on GPUs that may fill more";
+    if (tightest != report.memory.end())
     {
         const std::array<std::pair<Bytes, const char*>, 6> categories = {
-            {{fullest->parameters, "parameters"},
-             {fullest->gradients, "gradients"},
-             {fullest->optimizer, "optimizer states"},
-             {fullest->activations, "activations"},
-             {fullest->gathered, "gathered parameters"},
-             {fullest->buffers, "buffers"}}};
+            {{tightest->parameters, "parameters"},
+             {tightest->gradients, "gradients"},
+             {tightest->optimizer, "optimizer states"},
+             {tightest->activations, "activations"},
+             {tightest->gathered, "gathered parameters"},
+             {tightest->buffers, "buffers"}}};
         const auto largest =
             std::max_element(categories.begin(),
                              categories.end(),

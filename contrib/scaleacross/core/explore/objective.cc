@@ -75,7 +75,7 @@ Objective::Rows()
               return Cost(report.iterationTime, rates);
           },
           [](const ClosedForm& form, const Rates& rates) { return Cost(form.bound, rates); }},
-         {{"memory", "memory of the fullest stage"},
+         {{"memory", "memory of the rank that holds the most"},
           "B",
           "memory_bytes_max",
           "memory_bytes_max",

@@ -304,16 +304,24 @@ IsTighter(const MemoryUse& a, const MemoryUse& b)
     return a.usable + b.Total() < b.usable + a.Total();
 }
 
-} // namespace
+/// Whether a holds more than b.
+bool
+IsFuller(const MemoryUse& a, const MemoryUse& b)
+{
+    return a.Total() > b.Total();
+}
 
+/// Of each stage the worst that there is in a building.
 std::vector<MemoryUse>
-MemoryOf(const Scenario& scenario, const RankLayout& layout)
+WorstOf(const Scenario& scenario,
+        const RankLayout& layout,
+        bool (*isWorse)(const MemoryUse&, const MemoryUse&))
 {
     StageMemory memory(scenario, layout);
     std::vector<MemoryUse> stages;
     for (uint32_t stage = 0; stage < layout.plan.pp; stage++)
     {
-        std::optional<MemoryUse> tightest;
+        std::optional<MemoryUse> worst;
         for (uint32_t b = 0; b < layout.Buildings(); b++)
         {
             if (layout.StageRanksIn(b, stage) == 0)
@@ -321,11 +329,36 @@ MemoryOf(const Scenario& scenario, const RankLayout& layout)
                 continue;
             }
             const MemoryUse use = memory.Of(b, stage);
-            tightest = !tightest || IsTighter(use, *tightest) ? use : *tightest;
+            worst = !worst || isWorse(use, *worst) ? use : *worst;
         }
-        stages.push_back(tightest.value());
+        stages.push_back(worst.value());
     }
     return stages;
+}
+
+} // namespace
+
+std::vector<MemoryUse>
+MemoryOf(const Scenario& scenario, const RankLayout& layout)
+{
+    return WorstOf(scenario, layout, IsTighter);
+}
+
+std::vector<MemoryUse>
+FullestOf(const Scenario& scenario, const RankLayout& layout)
+{
+    return WorstOf(scenario, layout, IsFuller);
+}
+
+Bytes
+MostOf(const std::vector<MemoryUse>& stages)
+{
+    Bytes most;
+    for (const MemoryUse& use : stages)
+    {
+        most = std::max(most, use.Total());
+    }
+    return most;
 }
 
 std::vector<MemoryUse>

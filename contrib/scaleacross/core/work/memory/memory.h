@@ -45,6 +45,13 @@ struct MemoryUse
  */
 std::vector<MemoryUse> MemoryOf(const Scenario& scenario, const RankLayout& layout);
 
+/// The same for the rank that holds the most, whatever its GPU has: what a figure of the fullest
+/// stage is of.
+std::vector<MemoryUse> FullestOf(const Scenario& scenario, const RankLayout& layout);
+
+/// The most that an entry holds.
+Bytes MostOf(const std::vector<MemoryUse>& stages);
+
 /// The same of one building: its stages, rising, on its own GPUs and with its own microbatches.
 std::vector<MemoryUse> MemoryIn(const Scenario& scenario,
                                 const RankLayout& layout,
