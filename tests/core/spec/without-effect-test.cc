@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/io/presets.h"
+#include "core/spec/plan-fields.h"
 #include "core/spec/without-effect.h"
 
 #include <gmock/gmock.h>
@@ -45,6 +46,76 @@ TEST(WithoutEffect, WordsOfExperts)
                             "have different experts"));
     experts.Job().plan.ep = 2;
     EXPECT_THAT(WarningsOfNoEffect(experts), IsEmpty());
+}
+
+/// What a field of the plan is warned of, alone and beside others.
+std::vector<std::string>
+WarningsWith(const std::vector<std::pair<std::string, std::string>>& values)
+{
+    Scenario scenario = Of("llama3-8b");
+    Plan plan{scenario.Job().plan, scenario.network};
+    for (const auto& [key, value] : values)
+    {
+        FindPlanField(key)->set(plan, value);
+    }
+    scenario.Job().plan = plan.parallel;
+    scenario.network = plan.network;
+    return WarningsOfNoEffect(scenario);
+}
+
+TEST(WithoutEffect, FieldsThatOthersMakeIdle)
+{
+    const auto one = [](const std::string& key, const std::string& why) {
+        return ElementsAre(key + " changes nothing: " + why);
+    };
+    EXPECT_THAT(WarningsWith({{"plan.round", "4"}}), one("plan.round", "plan.schedule is 1f1b"));
+    EXPECT_THAT(WarningsWith({{"plan.chunks", "4"}}), one("plan.chunks", "plan.schedule is 1f1b"));
+    EXPECT_THAT(WarningsWith({{"plan.in_flight", "9"}}),
+                one("plan.in_flight", "plan.schedule is 1f1b"));
+    EXPECT_THAT(WarningsWith({{"plan.sharding", "ddp"}, {"plan.reshard", "true"}}),
+                one("plan.reshard", "plan.sharding is ddp"));
+    EXPECT_THAT(WarningsWith({{"plan.prefetch", "3"}}),
+                one("plan.prefetch", "plan.reshard is false"));
+    EXPECT_THAT(WarningsWith({{"plan.recompute_layers", "1"}}),
+                one("plan.recompute_layers", "plan.recompute is none"));
+    EXPECT_THAT(WarningsWith({{"plan.async_tp", "true"}}), one("plan.async_tp", "plan.tp is 1"));
+    EXPECT_THAT(WarningsWith({{"network.lane_credits", "64KiB"}}),
+                one("network.lane_credits", "network.transport is roce"));
+    EXPECT_THAT(WarningsWith({{"network.lane_credits", "64KiB"},
+                              {"network.transport", "infiniband"},
+                              {"plan.schedule", "dorapp"},
+                              {"plan.chunks", "4"},
+                              {"plan.round", "4"}}),
+                IsEmpty());
+}
+
+TEST(WithoutEffect, WordsOfNcclWithoutNccl)
+{
+    const std::vector<std::pair<std::string, std::string>> words = {
+        {"network.nccl_algorithm", "ring"},
+        {"network.nccl_protocol", "simple"},
+        {"network.nccl_channels", "4"},
+        {"network.nccl_collnet", "true"},
+        {"network.nccl_net_step", "9us"},
+        {"network.nccl_net_long", "1us"},
+        {"network.nccl_net_fill", "1Gbps"},
+        {"network.nccl_net_flags", "1Gbps"}};
+    std::vector<std::string> keys;
+    for (const PlanField& field : PlanFields())
+    {
+        if (field.key.rfind("network.nccl_", 0) == 0)
+        {
+            keys.push_back(field.key);
+        }
+    }
+    ASSERT_EQ(keys.size(), words.size());
+    for (size_t i = 0; i < words.size(); i++)
+    {
+        EXPECT_EQ(keys[i], words[i].first);
+        EXPECT_THAT(WarningsWith({words[i]}),
+                    ElementsAre(keys[i] + " changes nothing: network.collective is hierarchical"));
+        EXPECT_THAT(WarningsWith({{"network.collective", "nccl"}, words[i]}), IsEmpty());
+    }
 }
 
 TEST(WithoutEffect, RecomputationOfWhatThereIsNot)

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/pipeline/pipeline-order.h"
+#include "core/spec/normal-plan.h"
 #include "core/spec/without-effect.h"
 #include "core/topology/rank-digits.h"
 #include "core/work/partition/layer-split.h"
@@ -165,41 +166,6 @@ SimplifyAllToAll(bool expertsTogether, bool groupsInside, NetworkPlan& network)
 }
 
 } // namespace
-
-Plan
-Normalised(Plan plan)
-{
-    static const ParallelPlan usual;
-    ParallelPlan& p = plan.parallel;
-    const ScheduleFacts& facts = p.schedule->Facts();
-    if (facts.chunks.least == facts.chunks.most)
-    {
-        p.chunks = facts.chunks.least;
-    }
-    if (!facts.inRounds)
-    {
-        p.round = usual.round;
-    }
-    if (!facts.limitsHeld)
-    {
-        p.inFlight = usual.inFlight;
-    }
-    if (!p.recompute->layers)
-    {
-        p.recomputeLayers = usual.recomputeLayers;
-    }
-    // Only the two that shard weights may give them up, and only then they are prefetched.
-    p.reshard = p.Reshards();
-    if (!p.reshard)
-    {
-        p.prefetch = usual.prefetch;
-    }
-    if (p.tp == 1)
-    {
-        p.asyncTensor = false;
-    }
-    return plan;
-}
 
 struct SearchSpace::Known
 {

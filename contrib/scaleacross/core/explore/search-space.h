@@ -19,16 +19,6 @@ namespace scaleacross
 {
 
 /**
- * The same plan with every field that has no effect on it at its default: round of a schedule
- * without rounds, in_flight of one without a limit, reshard of what keeps its weights. Chunks are
- * as many as a schedule takes that leaves no choice. Every engine says the same of both.
- *
- * A schedule has an effect on a single stage, too: its order decides which weights are gathered
- * again, and when gradients are reduced.
- */
-Plan Normalised(Plan plan);
-
-/**
  * Every plan that a study's search describes: its fixed plan with each axis set to one of its
  * values.
  *

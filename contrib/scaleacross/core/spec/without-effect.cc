@@ -2,6 +2,9 @@
 
 #include "core/spec/without-effect.h"
 
+#include "core/spec/normal-plan.h"
+#include "core/spec/plan-fields.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -125,34 +128,14 @@ WarningsOfNcclWords(const Scenario& scenario)
     };
     if (!scenario.network.collective->library)
     {
-        const std::string why = "network.collective is " + scenario.network.collective->word;
-        if (!scenario.network.ncclAlgorithm->chooses)
+        Plan plan;
+        plan.network = scenario.network;
+        for (const PlanField& field : PlanFields())
         {
-            add("network.nccl_algorithm", why);
-        }
-        if (!scenario.network.ncclProtocol->chooses)
-        {
-            add("network.nccl_protocol", why);
-        }
-        if (scenario.network.ncclChannels > 0)
-        {
-            add("network.nccl_channels", why);
-        }
-        if (scenario.network.ncclCollnet)
-        {
-            add("network.nccl_collnet", why);
-        }
-        if (scenario.network.ncclNetLong > Duration())
-        {
-            add("network.nccl_net_long", why);
-        }
-        if (scenario.network.ncclNetFill > BitRate())
-        {
-            add("network.nccl_net_fill", why);
-        }
-        if (scenario.network.ncclNetFlags > BitRate())
-        {
-            add("network.nccl_net_flags", why);
+            if (field.key.rfind("network.nccl_", 0) == 0 && !field.usual(plan))
+            {
+                add(field.key, "network.collective is " + scenario.network.collective->word);
+            }
         }
     }
     else if (!scenario.network.ncclCollnet && !scenario.network.ncclAlgorithm->chooses &&
@@ -229,9 +212,13 @@ WarningsOfNoEffect(const Scenario& scenario)
     {
         add("network.class_weights", "all traffic is in one class, by network.classes");
     }
-    if (job.plan.asyncTensor && job.plan.tp == 1)
+    for (const IdleField& field : IdleFields({job.plan, network}))
     {
-        add("plan.async_tp", "plan.tp is 1");
+        add(field.key, field.why);
+    }
+    if (!network.transport->credits && network.laneCredits != NetworkPlan().laneCredits)
+    {
+        add("network.lane_credits", "network.transport is " + network.transport->word);
     }
     if (stack.receives->planned && job.plan.pp == 1)
     {
