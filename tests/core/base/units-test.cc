@@ -282,6 +282,29 @@ TEST(Units, TextForPeople)
     EXPECT_EQ(ToString(ParseDistance("500m")), "500 m");
 }
 
+/// Bits per second are never taken for bytes.
+TEST(Units, RatesInOtherWordsAreBits)
+{
+    for (const auto& [text, unit] : {std::pair("1.6Tb/s", "Tbps"),
+                                     {"1.6T", "Tbps"},
+                                     {"400G", "Gbps"},
+                                     {"400Gb", "Gbps"},
+                                     {"400Gbit/s", "Gbps"},
+                                     {"400Gbit", "Gbps"},
+                                     {"9b/s", "bps"}})
+    {
+        try
+        {
+            ParseBitRate(text);
+            ADD_FAILURE() << text;
+        }
+        catch (const ValueError& error)
+        {
+            EXPECT_EQ(error.Remedy(), "did you mean " + std::string(unit) + "?") << text;
+        }
+    }
+}
+
 TEST(Units, TextForPeopleRoundsIntoTheNextUnit)
 {
     // Four digits of 999.96 us read 1000 us, which is called 1 ms.

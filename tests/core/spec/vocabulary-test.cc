@@ -118,20 +118,20 @@ TYPED_TEST(Vocabulary, AFormerWordNamesItsSuccessor)
     {
         for (const auto* row : TypeParam::Rows())
         {
-            for (const FormerWord& former : row->former)
+            for (const OtherName& other : row->others)
             {
-                EXPECT_THAT(TypeParam::Names(), testing::Not(testing::Contains(former.word)));
-                EXPECT_THAT(former.now, testing::HasSubstr(row->Name()));
+                EXPECT_THAT(TypeParam::Names(), testing::Not(testing::Contains(other.name)));
+                EXPECT_THAT(other.here, testing::HasSubstr(row->Name()));
                 try
                 {
-                    const TypeParam value(former.word);
-                    FAIL() << former.word << " is " << value.Name();
+                    const TypeParam value(other.name);
+                    FAIL() << other.name << " is " << value.Name();
                 }
                 catch (const ValueError& error)
                 {
-                    EXPECT_EQ(error.Problem(), "'" + former.word + "' is no word any more");
+                    EXPECT_EQ(error.Problem(), "'" + other.name + "' is said otherwise here");
                     EXPECT_EQ(error.Allowed(), AnyOf(TypeParam::Names()));
-                    EXPECT_EQ(error.Remedy(), "it is called " + former.now + " now");
+                    EXPECT_EQ(error.Remedy(), "say " + other.here);
                 }
             }
         }
@@ -151,8 +151,8 @@ TEST(Vocabularies, GraphsWereATruthValue)
             return error.Remedy();
         }
     };
-    EXPECT_EQ(remedy("true"), "it is called iteration now");
-    EXPECT_EQ(remedy("false"), "it is called none now");
+    EXPECT_EQ(remedy("true"), "say iteration");
+    EXPECT_EQ(remedy("false"), "say none");
 }
 
 TYPED_TEST(Vocabulary, OneIsWhatHoldsUnlessSaid)

@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -108,6 +109,27 @@ struct Kind
     const char* example;
 };
 
+/// What may have been meant. Rates are bits per second by "bps", in whichever way people write it:
+/// "Tb/s", "Gbit/s" and the bare "G" of data sheets are not bytes.
+std::string
+RemedyForUnit(const std::string& unit, const std::vector<std::string>& names)
+{
+    for (const char* bits : {"b/s", "bit/s", "bits/s", "bit", "b", ""})
+    {
+        for (const std::string& prefix : {std::string(), unit.substr(0, 1)})
+        {
+            const std::string meant = prefix + "bps";
+            if (unit == prefix + bits &&
+                std::find(names.begin(), names.end(), meant) != names.end())
+            {
+                return "did you mean " + meant + "?";
+            }
+        }
+    }
+    const std::string nearest = Nearest(unit, names);
+    return nearest.empty() ? "" : "did you mean " + nearest + "? Case matters";
+}
+
 /// The value in the base unit; throws ValueError.
 double
 ParseQuantity(std::string_view text, const Kind& kind)
@@ -157,9 +179,7 @@ ParseQuantity(std::string_view text, const Kind& kind)
         }
         throw wrong(" is too large", "");
     }
-    const std::string nearest = Nearest(unit, names);
-    throw wrong(" has the unknown unit " + Quoted(unit),
-                nearest.empty() ? "" : "did you mean " + nearest + "? Case matters");
+    throw wrong(" has the unknown unit " + Quoted(unit), RemedyForUnit(unit, names));
 }
 
 /// As ParseQuantity(), to a whole number of base units that an integer type holds.

@@ -39,22 +39,22 @@ PointersTo(std::vector<Row> rows)
     return pointers;
 }
 
-/// Throws ValueError for a word that has become another.
+/// Throws ValueError for what others call a word.
 template <class Row>
 void
-RefuseFormer(const std::string& name)
+RefuseOtherName(const std::string& name)
 {
     if constexpr (std::is_base_of_v<WordFacts, Row>)
     {
         for (const Row* row : Word<Row>::Rows())
         {
-            for (const FormerWord& former : row->former)
+            for (const OtherName& other : row->others)
             {
-                if (former.word == name)
+                if (other.name == name)
                 {
-                    throw ValueError(Quoted(name) + " is no word any more",
+                    throw ValueError(Quoted(name) + " is said otherwise here",
                                      AnyOf(Word<Row>::Names()),
-                                     "it is called " + former.now + " now");
+                                     "say " + other.here);
                 }
             }
         }
@@ -82,7 +82,7 @@ Word<Row>::Word(const std::string& name)
     });
     if (found == rows.end())
     {
-        RefuseFormer<Row>(name);
+        RefuseOtherName<Row>(name);
         const std::string nearest = Nearest(name, Names());
         throw ValueError(Quoted(name) + " is not known",
                          AnyOf(Names()),

@@ -12,11 +12,11 @@
 namespace scaleacross
 {
 
-/// A word that earlier releases knew.
-struct FormerWord
+/// What other software, or who guesses, calls a word, or one with something beside it.
+struct OtherName
 {
-    std::string word;
-    std::string now; //!< what a study says in its place
+    std::string name;
+    std::string here; //!< what a study says in its place
 };
 
 /// What every row of a vocabulary says, besides what is special to it.
@@ -25,8 +25,7 @@ struct WordFacts
     std::string word;  //!< as a study writes it
     std::string help;  //!< one line for `scaleacross list`
     bool usual{false}; //!< what holds where a study says nothing: one row of a vocabulary
-    /// What the word, or one with it, has taken the place of: refused, and told what to say.
-    std::vector<FormerWord> former{};
+    std::vector<OtherName> others{}; //!< refused, and told what to say
 
     const std::string& Name() const
     {
@@ -62,7 +61,8 @@ class Word
     Word();
 
     /// By name, so that code reads as a study does: plan.sharding = "fsdp". Throws ValueError
-    /// with all words for one that is not known, and with what has taken its place or the nearest.
+    /// with all words for one that is not known, with what to say for a name of other software, or
+    /// the nearest.
     Word(const char* name);
     Word(const std::string& name);
 

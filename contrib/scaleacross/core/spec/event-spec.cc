@@ -100,15 +100,16 @@ EventSpec::IsConstant() const
 void
 EventSpec::Validate(const std::string& path) const
 {
-    const auto need = [&](bool fine, const std::string& field, const std::string& problem) {
+    const auto need = [&](bool fine,
+                          const std::string& field,
+                          const std::string& problem,
+                          const std::string& allowed) {
         if (!fine)
         {
-            throw ConfigError(path + "." + field,
-                              problem,
-                              field == "factor" || field == "load" ? "above 0 and below 1" : "",
-                              "");
+            throw ConfigError(path + "." + field, problem, allowed, "give one that is allowed");
         }
     };
+    const std::string share = "above 0 and below 1";
     CheckFields(Fields(), *this, path);
     if (kind->change == EventChange::Flaps)
     {
@@ -119,30 +120,34 @@ EventSpec::Validate(const std::string& path) const
                               "more than 0s",
                               "give a time, such as at: 1us");
         }
-        need(down > Duration(), "down", ToString(down) + " is no time");
+        need(down > Duration(), "down", ToString(down) + " is no time", "above 0s");
         need(period > down,
              "period",
-             ToString(period) + " is not longer than the time down, " + ToString(down));
+             ToString(period) + " is not longer than the time down, " + ToString(down),
+             "above " + ToString(down));
         need(down <= kLatestEvent - at,
              "down",
-             "the end, after " + ToString(down) + ", is later than " + ToString(kLatestEvent));
+             "the end, after " + ToString(down) + ", is later than " + ToString(kLatestEvent),
+             "up to " + ToString(kLatestEvent - at));
         need(count == 1 || period <= (kLatestEvent - at - down) / (count - 1),
              "period",
              "the last of " + std::to_string(count) + " failures, " + ToString(period) +
-                 " apart, ends later than " + ToString(kLatestEvent));
-        need(until == Duration(), "until", "a flap ends after its count");
+                 " apart, ends later than " + ToString(kLatestEvent),
+             "such that all end by then");
+        need(until == Duration(), "until", "a flap ends after its count", "left out");
         return;
     }
     need(until == Duration() || until > at,
          "until",
-         ToString(until) + " is not after the beginning, " + ToString(at));
+         ToString(until) + " is not after the beginning, " + ToString(at),
+         "above " + ToString(at) + ", or left out if it does not end");
     if (kind->change == EventChange::Slows)
     {
-        need(factor > 0 && factor < 1, "factor", NumberText(factor) + " is out of range");
+        need(factor > 0 && factor < 1, "factor", NumberText(factor) + " is out of range", share);
     }
     if (kind->change == EventChange::Shares)
     {
-        need(load > 0 && load < 1, "load", NumberText(load) + " is out of range");
+        need(load > 0 && load < 1, "load", NumberText(load) + " is out of range", share);
     }
 }
 
