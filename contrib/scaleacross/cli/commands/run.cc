@@ -15,6 +15,7 @@
 #include "cli/workers/worker-process.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
+#include "core/engine/event-warnings.h"
 #include "core/explore/search-space.h"
 #include "core/explore/search.h"
 #include "core/store/run-store.h"
@@ -233,14 +234,14 @@ Run(const RunCommand& options)
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
     const Watched watched = RunEngine(engine, study.scenario, run);
     const auto keep = [&] {
-        const bool ran = std::holds_alternative<RunReport>(watched.evaluation);
         const auto& trace = study.scenario.Job().trace;
-        const Outcome outcome{plan,
-                              trace ? trace->files : "",
-                              engine->Name(),
-                              watched.evaluation,
-                              ran ? WarningsOf(study.scenario, engine->Name())
-                                  : std::vector<std::string>()};
+        Outcome outcome{plan, trace ? trace->files : "", engine->Name(), watched.evaluation, {}};
+        if (const auto* report = std::get_if<RunReport>(&watched.evaluation))
+        {
+            outcome.warnings = WarningsOf(study.scenario, engine->Name());
+            const auto ofEvents = WarningsOfEvents(study.scenario.events, *report);
+            outcome.warnings.insert(outcome.warnings.end(), ofEvents.begin(), ofEvents.end());
+        }
         Print(outcome, options.common.json);
         shelf.Put(setting, plan, watched.evaluation);
         // Last: a disk that is full takes nothing else with it.

@@ -20,9 +20,10 @@ WarningsOfMeanLosses(const Scenario& scenario)
         return {};
     }
     return {"network.multipath " + network.multipath->word +
-            ": packets that are lost between buildings may wait for a timeout, which this engine "
-            "does not have where few messages follow: it may be up to a hundred times too fast, so "
-            "compare with flow or packet before you choose by it"};
+            ": packets that are lost between buildings may wait for a timeout, " +
+            ToString(network.Timeout()) +
+            ", which this engine does not have where few messages follow; compare with flow or "
+            "packet before you choose by it"};
 }
 
 } // namespace scaleacross

@@ -115,6 +115,8 @@ MeasuredRanks::FillTimes(RunReport& report) const
 {
     double ranks = 0;
     int64_t slowest = 0;
+    int64_t from = INT64_MAX;
+    int64_t until = 0;
     double compute = 0;
     double bubble = 0;
     std::array<double, kCommClasses> exposed{};
@@ -130,6 +132,8 @@ MeasuredRanks::FillTimes(RunReport& report) const
         const Snapshot& begin = m_begin[rank];
         const Snapshot& end = m_end[rank];
         slowest = std::max(slowest, end.ps - begin.ps);
+        from = std::min(from, begin.ps);
+        until = std::max(until, end.ps);
         CheckParts(rank);
         compute += count * (end.times.compute - begin.times.compute).S();
         bubble += count * (end.times.bubble - begin.times.bubble).S();
@@ -141,6 +145,7 @@ MeasuredRanks::FillTimes(RunReport& report) const
     }
     report.iterationTime =
         Duration::Picoseconds(slowest) / static_cast<int64_t>(m_options.iterations);
+    report.measured = MeasuredSpan{Duration::Picoseconds(from), Duration::Picoseconds(until)};
     report.computeTime = Duration::Seconds(compute / ranks);
     report.bubble = Duration::Seconds(bubble / ranks);
     for (uint32_t k = 0; k < kCommClasses; k++)

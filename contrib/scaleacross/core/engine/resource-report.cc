@@ -112,6 +112,7 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
         if (alike != resources.end())
         {
             alike->bytes = std::max(alike->bytes, rounded);
+            alike->held = std::max(alike->held, link.held / link.left);
             return;
         }
         ResourceReport added;
@@ -172,8 +173,9 @@ FillBusy(RunReport& report)
         return std::nullopt;
     }
     return worst->name + " carried " + ToString(worst->bytes) + " in an iteration of " +
-           ToString(report.iterationTime) + "; its capacity of " + ToString(worst->capacity) +
-           " needs " + ToString(Duration::Seconds(most)) + " for that";
+           ToString(report.iterationTime) + "; its capacity of " +
+           ToString(worst->capacity * worst->held) + " needs " + ToString(Duration::Seconds(most)) +
+           " for that";
 }
 
 } // namespace scaleacross

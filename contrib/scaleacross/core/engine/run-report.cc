@@ -46,7 +46,7 @@ ResourceReport::Figures()
         MakeFigure("bytes", &R::bytes, "payload and headers of one iteration"),
         MakeFigure("capacity_bps",
                    &R::capacity,
-                   "what events leave of it, in the mean over the run"),
+                   "what events leave of it, in the mean over the measured iterations"),
         MakeFigure("shared", &R::shared, "by ranks; else a port of one"),
         MakeFigure("busy", &R::busy, "bytes over capacity, over the iteration time: at most 1"),
     };
@@ -99,7 +99,7 @@ RunReport::Figures()
         MakeFigure("exposed_comm_s",
                    &R::exposedComm,
                    "waiting for communication, all classes, mean over the ranks"),
-        MakeFigure("memory_bytes_max", &R::memoryMax, "of the fullest stage"),
+        MakeFigure("memory_bytes_max", &R::memoryMax, "of the rank that holds the most"),
         MakeFigure("cross_building_bytes",
                    &R::crossBuildingBytes,
                    "payload over building boundaries, all ranks, one iteration"),

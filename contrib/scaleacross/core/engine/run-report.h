@@ -104,6 +104,13 @@ struct FastForwardReport
     static const FigureTable<FastForwardReport>& Figures();
 };
 
+/// When the measured iterations were, on the clock of the run, warm-up included.
+struct MeasuredSpan
+{
+    Duration from;  //!< the first rank begins them
+    Duration until; //!< the last one ends them
+};
+
 /**
  * The result of one run, from which everything printed, stored or drawn is taken.
  *
@@ -115,11 +122,12 @@ struct FastForwardReport
  */
 struct RunReport
 {
-    std::string engine;     //!< Engine::Name()
-    std::string version;    //!< of this program
-    uint64_t seed{0};       //!< 0 where the engine draws nothing
-    uint32_t iterations{0}; //!< measured
-    uint32_t warmup{0};     //!< run before them
+    std::string engine;                   //!< Engine::Name()
+    std::string version;                  //!< of this program
+    uint64_t seed{0};                     //!< 0 where the engine draws nothing
+    uint32_t iterations{0};               //!< measured
+    uint32_t warmup{0};                   //!< run before them
+    std::optional<MeasuredSpan> measured; //!< of an engine that replays ranks
 
     Duration iterationTime;
     double mfu{0};            //!< ModelFlops / (time x GPUs x BF16 peak); no recomputation counted
@@ -129,8 +137,8 @@ struct RunReport
     Duration exposedComm;     //!< sum over the classes
     std::array<ClassReport, kCommClasses> classes; //!< by CommClass
 
-    std::vector<MemoryUse> memory; //!< by stage
-    Bytes memoryMax;               //!< of the fullest stage
+    std::vector<MemoryUse> memory; //!< by stage, of the rank that has the least left
+    Bytes memoryMax;               //!< of the rank that holds the most
     Bytes crossBuildingBytes;      //!< payload over building boundaries, all ranks, one iteration
     NetworkReport network;
     std::vector<ResourceReport> resources;        //!< those that carried something
