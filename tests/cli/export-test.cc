@@ -111,13 +111,19 @@ TEST_F(ExportTest, ChoosesTheSearch)
 {
     EXPECT_EQ(Run("explore study.yaml --keep 6 --set cluster.cross.distance=20km").code, 0);
     Sql("small.db", "UPDATE search SET updated_at = '2026-01-0' || id");
-    EXPECT_EQ(Table("").front().at("distance_km"), "20");
-    EXPECT_EQ(Table("").front().at("changes"), "cluster.cross.distance=20km");
-    EXPECT_EQ(Table("--search 1").front().at("distance_km"), "10");
-    EXPECT_EQ(Table("--search 1").front().at("changes"), "");
-    const Call none = Run("export small.db --csv --search 3");
+    // That of the study as it is, though it is older.
+    EXPECT_EQ(Table("").front().at("distance_km"), "10");
+    EXPECT_EQ(Table("").front().at("changes"), "");
+    EXPECT_EQ(Table("--search 2").front().at("distance_km"), "20");
+    EXPECT_EQ(Table("--search 2").front().at("changes"), "cluster.cross.distance=20km");
+    // Of two that change as much, the one last worked on.
+    EXPECT_EQ(Run("explore study.yaml --keep 6 --set cluster.cross.distance=30km").code, 0);
+    Sql("small.db", "UPDATE search SET updated_at = '2026-01-0' || id");
+    Sql("small.db", "UPDATE search SET finished = 0 WHERE id = 1");
+    EXPECT_EQ(Table("").front().at("distance_km"), "30");
+    const Call none = Run("export small.db --csv --search 4");
     EXPECT_EQ(none.code, 2);
-    EXPECT_THAT(none.err, HasSubstr("--search 3: the database has no such search"));
+    EXPECT_THAT(none.err, HasSubstr("--search 4: the database has no such search"));
 }
 
 TEST_F(ExportTest, WritesAFile)
@@ -224,7 +230,25 @@ TEST_F(ExportTest, APlanForOtherSoftware)
             EXPECT_EQ(below(kept.out), below(fixed.out));
         }
     }
-    EXPECT_THAT(Run("export small.db --format nccl --rank 3").out, HasSubstr("small.db, plan 3\n"));
+    EXPECT_THAT(Run("export small.db --format nccl --rank 3").out,
+                HasSubstr("small.db, plan 3 of search 1\n"));
+}
+
+/// Without a number of a search the study as it is stands for it, and not the last point of a sweep
+/// that came behind it; and what was set is told of a point that is asked for.
+TEST_F(ExportTest, PlansOfASweepAreNotThoseOfTheStudy)
+{
+    const std::string asked = "explore study.yaml --db swept.db";
+    ASSERT_EQ(Run(asked).code, 0);
+    ASSERT_EQ(Run(asked + " --sweep cluster.cross.distance=1km,3000km").code, 0);
+    const std::string usual = Run("export swept.db --format nccl").out;
+    EXPECT_THAT(usual, HasSubstr("swept.db, plan 1 of search 1\n"));
+    EXPECT_EQ(Run("export swept.db --format nccl --search 1").out, usual);
+    EXPECT_THAT(Run("export swept.db --format nccl --search 3").out,
+                HasSubstr("swept.db, plan 1 of search 3 (cluster.cross.distance=3000km)\n"));
+    EXPECT_EQ(RunJson("run --from swept.db --no-store")["iteration_time_s"],
+              RunJson("run --from swept.db --search 1 --no-store")["iteration_time_s"]);
+    EXPECT_THAT(Run("show swept.db").out, HasSubstr("search 1 (--search chooses another)"));
 }
 
 /// A study and its file may be called anything that a shell would act on: it stands in comments.

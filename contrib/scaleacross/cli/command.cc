@@ -36,7 +36,7 @@ AddStudyOrKept(Command command, CommonOptions& options)
     command
         .Add("--search",
              options.kept.search,
-             "number of the search in it; default: the one last worked on")
+             "number of the search in it; default: that of the study as it is, the last of several")
         .Between(1, std::numeric_limits<int64_t>::max())
         .Needs("--from");
     command.Add("--rank", options.kept.rank, "which of its plans, 1 being the best")

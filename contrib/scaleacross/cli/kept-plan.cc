@@ -7,11 +7,48 @@
 #include "core/spec/plan-fields.h"
 
 #include <algorithm>
-#include <fmt/core.h>
+#include <array>
+#include <fmt/format.h>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
 {
+
+namespace
+{
+
+/// What --set and --sweep have made another question of the study.
+size_t
+ChangesOf(const SearchSummary& search)
+{
+    static const std::array<std::string, 3> without = {"study", "engines", "baselines"};
+    return static_cast<size_t>(
+        std::count_if(search.settings.begin(), search.settings.end(), [](const auto& setting) {
+            return std::find(without.begin(), without.end(), setting.first) == without.end();
+        }));
+}
+
+bool
+IsAnswered(const SearchSummary& search)
+{
+    return search.finished && !search.conclusion.explanation.empty();
+}
+
+} // namespace
+
+int64_t
+UsualSearch(const std::vector<SearchSummary>& searches)
+{
+    // They stand in the order in which they were worked on, the last one first.
+    return std::max_element(searches.begin(),
+                            searches.end(),
+                            [](const SearchSummary& a, const SearchSummary& b) {
+                                return std::pair(IsAnswered(a), ChangesOf(b)) <
+                                       std::pair(IsAnswered(b), ChangesOf(a));
+                            })
+        ->id;
+}
 
 SearchSummary
 ChosenSearch(Database& database, int64_t search)
@@ -24,12 +61,9 @@ ChosenSearch(Database& database, int64_t search)
                           "a database in which explore has stored one",
                           "");
     }
-    if (search == 0)
-    {
-        return searches.front();
-    }
+    const int64_t id = search == 0 ? UsualSearch(searches) : search;
     const auto found = std::find_if(searches.begin(), searches.end(), [&](const auto& one) {
-        return one.id == search;
+        return one.id == id;
     });
     if (found == searches.end())
     {
@@ -104,6 +138,23 @@ StudyOfPlan(const std::string& setting,
     }
     overrides.insert(overrides.end(), changes.begin(), changes.end());
     return ParseStudy(setting, where, overrides);
+}
+
+std::string
+TextOf(const KeptPlanName& name)
+{
+    Database database(name.db, Database::Access::Read);
+    const SearchSummary search = ChosenSearch(database, name.search);
+    std::vector<std::string> set;
+    for (const auto& [key, value] : search.settings)
+    {
+        set.push_back(key + "=" + value);
+    }
+    return fmt::format("{}, plan {} of search {}{}",
+                       name.db,
+                       name.rank,
+                       search.id,
+                       set.empty() ? "" : fmt::format(" ({})", fmt::join(set, ", ")));
 }
 
 Study

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -17,11 +18,16 @@ namespace scaleacross
 struct KeptPlanName
 {
     std::string db;    //!< empty: none is named
-    int64_t search{0}; //!< 0: the one last worked on
+    int64_t search{0}; //!< 0: UsualSearch()
     uint64_t rank{1};
 };
 
-/// The search of this number, 0: the one last worked on. Throws ConfigError where there is none.
+/// The number of the search that is meant where none is named: an answered one before others, then
+/// that with the fewest changes of its study, so that no point of a sweep stands for it, and of
+/// several the one last worked on. Domain: there is one. The report has the same rule.
+int64_t UsualSearch(const std::vector<SearchSummary>& searches);
+
+/// The search of this number, 0: UsualSearch(). Throws ConfigError where there is none.
 SearchSummary ChosenSearch(Database& database, int64_t search);
 
 /**
@@ -34,6 +40,10 @@ Study StudyOfPlan(const std::string& setting,
                   const Plan& plan,
                   const std::string& where,
                   const Overrides& changes = {});
+
+/// "small.db, plan 2 of search 4 (cluster.cross.distance=3000km)", with what was set of the study.
+/// Throws ConfigError where the database has no such search.
+std::string TextOf(const KeptPlanName& name);
 
 /**
  * The study that fixes a kept plan: StudyOfPlan() of the plan of that rank, with the name of what

@@ -57,9 +57,10 @@ StudyOf(const ExportOptions& options, uint64_t rank, StudyScope scope = StudySco
 std::string
 PlanText(const ExportOptions& options, uint64_t rank)
 {
-    const std::string source = Database::IsDatabase(options.source)
-                                   ? fmt::format("{}, plan {}", options.source, rank)
-                                   : options.source;
+    const std::string source =
+        Database::IsDatabase(options.source)
+            ? TextOf(KeptPlanName{options.source, options.common.kept.search, rank})
+            : options.source;
     const Study study = StudyOf(options, rank);
     WarnOfModel(study);
     return PlanFormatOf(options.format).text(PlannedJobOf(study, source));
@@ -187,7 +188,7 @@ AddExport(CommandLine& program)
     command
         .Add("--search",
              options->common.kept.search,
-             "number of the search; default: the one last worked on")
+             "number of the search; default: that of the study as it is, the last of several")
         .Between(1, std::numeric_limits<int64_t>::max());
     command
         .Add("--rank",

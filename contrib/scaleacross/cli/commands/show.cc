@@ -445,10 +445,11 @@ ShowSearches(const ShowOptions& options, Database& database)
         std::cout << "no search is stored here\n";
         return Exit::Done;
     }
-    const SearchSummary* chosen = &searches.front();
+    const int64_t id = options.search == 0 ? UsualSearch(searches) : options.search;
+    const SearchSummary* chosen = nullptr;
     for (const auto& search : searches)
     {
-        chosen = search.id == options.search ? &search : chosen;
+        chosen = search.id == id ? &search : chosen;
     }
     if (searches.size() > 1)
     {
