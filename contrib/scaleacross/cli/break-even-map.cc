@@ -2,6 +2,7 @@
 
 #include "cli/break-even-map.h"
 
+#include "cli/show/report-text.h"
 #include "cli/show/sweep-rows.h"
 #include "cli/show/table.h"
 #include "core/explore/model-error.h"
@@ -155,7 +156,7 @@ BreakEvenMap::Text() const
                 ? ""
                 : "The placement does not flip along " + right.key +
                       (done ? ".\n" : " so far.\n")) +
-           DoneText(m_points.size(), Size());
+           WarningText(WarningsOfPoints(m_json)) + DoneText(m_points.size(), Size());
 }
 
 Json

@@ -5,6 +5,7 @@
 #include "cli/break-even-map.h"
 #include "cli/output-file.h"
 #include "cli/show/ranking-columns.h"
+#include "cli/show/report-text.h"
 #include "cli/show/sweep-rows.h"
 #include "cli/show/table.h"
 #include "cli/workers/interrupt.h"
@@ -115,7 +116,8 @@ class SweepPrinter
             text += done ? "The placement does not flip within these values.\n"
                          : "The placement does not flip within the values so far.\n";
         }
-        return text + LeastText() + DoneText(m_points.size(), m_size);
+        return text + LeastText() + WarningText(WarningsOfPoints(m_json)) +
+               DoneText(m_points.size(), m_size);
     }
 
     Json ToJson() const

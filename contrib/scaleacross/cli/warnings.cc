@@ -15,37 +15,57 @@
 namespace scaleacross
 {
 
+namespace
+{
+
+void
+Append(const std::vector<std::string>& more, std::vector<std::string>& warnings)
+{
+    warnings.insert(warnings.end(), more.begin(), more.end());
+}
+
+/// Whether the engine of this word has what the member says.
+bool
+Has(const std::string& engine, bool EngineRow::*member)
+{
+    const auto& engines = EngineRows();
+    return std::any_of(engines.begin(), engines.end(), [&](const EngineRow& row) {
+        return row.*member && row.word == engine;
+    });
+}
+
+} // namespace
+
 std::vector<std::string>
 WarningsOf(const Scenario& scenario, const std::string& engine)
 {
     std::vector<std::string> warnings;
-    const auto add = [&warnings](const std::vector<std::string>& more) {
-        warnings.insert(warnings.end(), more.begin(), more.end());
-    };
     if (scenario.Job().trace) // of which neither model nor plan is looked at
     {
-        add(TraceWarnings(scenario));
+        Append(TraceWarnings(scenario), warnings);
     }
     else
     {
-        add(scenario.Job().model.warnings);
-        add(MemoryWarnings(scenario));
-        add(WarningsOfNoEffect(scenario));
+        Append(scenario.Job().model.warnings, warnings);
+        Append(MemoryWarnings(scenario), warnings);
+        Append(WarningsOfNoEffect(scenario), warnings);
     }
-    add(FastLinkWarnings(scenario.cluster));
-    const auto& engines = EngineRows();
-    if (std::any_of(engines.begin(), engines.end(), [&engine](const EngineRow& row) {
-            return row.meanLosses && row.word == engine;
-        }))
+    Append(NetworkWarnings(scenario, engine), warnings);
+    return warnings;
+}
+
+std::vector<std::string>
+NetworkWarnings(const Scenario& scenario, const std::string& engine)
+{
+    std::vector<std::string> warnings = FastLinkWarnings(scenario.cluster);
+    if (Has(engine, &EngineRow::meanLosses))
     {
-        add(WarningsOfMeanLosses(scenario));
+        Append(WarningsOfMeanLosses(scenario), warnings);
     }
     // The packet engine has buffers, and has refused them if they are too small.
-    if (std::none_of(engines.begin(), engines.end(), [&engine](const EngineRow& row) {
-            return row.packets && row.word == engine;
-        }))
+    if (!Has(engine, &EngineRow::packets))
     {
-        add(HeadroomWarnings(scenario.cluster, scenario.network));
+        Append(HeadroomWarnings(scenario.cluster, scenario.network), warnings);
     }
     return warnings;
 }

@@ -16,6 +16,9 @@ namespace scaleacross
 /// unless an engine with buffers ran it, buffers that are too small.
 std::vector<std::string> WarningsOf(const Scenario& scenario, const std::string& engine);
 
+/// Of these, what is said of the network whatever uses it.
+std::vector<std::string> NetworkWarnings(const Scenario& scenario, const std::string& engine);
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_WARNINGS_H

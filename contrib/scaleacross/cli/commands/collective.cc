@@ -11,6 +11,7 @@
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
 #include "cli/token-options.h"
+#include "cli/warnings.h"
 #include "cli/workers/interrupt.h"
 #include "cli/workers/time-limit.h"
 #include "core/base/errors.h"
@@ -456,9 +457,13 @@ Measurement::Head() const
                                    m_groups == 1 ? "one group" : fmt::format("{} groups", m_groups),
                                    m_run.iterations,
                                    m_run.warmup);
-    for (const std::string& warning : WarningsOfNcclWords(m_study.scenario))
+    for (const auto& warnings : {WarningsOfNcclWords(m_study.scenario),
+                                 NetworkWarnings(m_study.scenario, m_engine->Name())})
     {
-        text += "# Warning: " + warning + ".\n";
+        for (const std::string& warning : warnings)
+        {
+            text += "# Warning: " + warning + ".\n";
+        }
     }
     const auto line = [&text](const auto&... cells) {
         text += fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}{}{}\n",

@@ -412,10 +412,13 @@ EnginesOf(const CompareOptions& options)
             const std::string name = MakeEngine(engine, option)->Name();
             if (std::find(names.begin(), names.end(), name) != names.end())
             {
-                throw ConfigError(option,
-                                  Quoted(name) + " is given twice",
+                const bool asked = option == "--engine" || !options.engines.empty();
+                throw ConfigError(asked ? option : "--engine",
+                                  Quoted(name) + (asked ? " is given twice"
+                                                        : " is compared in any case"),
                                   "every engine once, by a name of its own",
-                                  "");
+                                  asked ? "leave one of them out"
+                                        : "leave it out, or name all engines with --engines");
             }
             names.push_back(name);
             engines.push_back(engine);

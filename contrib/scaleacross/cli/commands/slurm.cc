@@ -154,8 +154,9 @@ ExpectWord(const std::string& option,
 void
 ExpectTime(const std::string& time)
 {
-    const std::regex shape("(?:([0-9]+)|([0-9]+):([0-9]{1,2})|([0-9]+):([0-9]{1,2}):([0-9]{1,2})|"
-                           "([0-9]+)-([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2}))?)?)");
+    const std::regex shape(
+        "(?:UNLIMITED|([0-9]+)|([0-9]+):([0-9]{1,2})|([0-9]+):([0-9]{1,2}):([0-9]{1,2})|"
+        "([0-9]+)-([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2}))?)?)");
     std::smatch parts;
     const bool isTime = std::regex_match(time, parts, shape);
     const auto isBelow = [&parts](size_t part, unsigned long most) {
@@ -169,7 +170,7 @@ ExpectTime(const std::string& time)
                                                    "hours, behind a larger unit"
                                                  : " is none"),
                           "minutes, minutes:seconds, hours:minutes:seconds or "
-                          "days-hours:minutes:seconds, such as 02:00:00",
+                          "days-hours:minutes:seconds, such as 02:00:00, or UNLIMITED",
                           isTime ? "write the larger unit greater" : "");
     }
 }

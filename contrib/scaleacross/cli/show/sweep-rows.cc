@@ -27,6 +27,7 @@ constexpr std::array<const char*, 5> kOfBaseline = {"plan.label",
                                                     "gain",
                                                     "probability_slower",
                                                     "reason"};
+constexpr const char* kWarnings = "warnings";
 /// What is told of a search.
 constexpr std::array<const char*, 11> kOfSearch = {"plans",
                                                    "ran",
@@ -130,11 +131,10 @@ AddDetails(const Json& point, Json& row)
         Add(key, At(point, key), row);
     }
     // Sentences, of which there are some or none.
-    for (const auto& warning : At(point, "warnings"))
+    for (const auto& warning : At(point, kWarnings))
     {
-        const std::string before =
-            row.contains("warnings") ? row["warnings"].get<std::string>() : "";
-        row["warnings"] = before + (before.empty() ? "" : "; ") + warning.get<std::string>();
+        const std::string before = row.contains(kWarnings) ? row[kWarnings].get<std::string>() : "";
+        row[kWarnings] = before + (before.empty() ? "" : "; ") + warning.get<std::string>();
     }
 }
 
@@ -192,7 +192,8 @@ SweepRows(const Json& points, const std::vector<SweptValues>& values)
         const bool isEmpty = std::all_of(rows.begin(), rows.end(), [&name](const Json& row) {
             return IsEmpty(row, name);
         });
-        if (isEmpty || (head.count(name) == 0 && rows.size() > 1 && IsSame(rows, name)))
+        if (isEmpty ||
+            (head.count(name) == 0 && name != kWarnings && rows.size() > 1 && IsSame(rows, name)))
         {
             continue;
         }
@@ -202,6 +203,24 @@ SweepRows(const Json& points, const std::vector<SweptValues>& values)
         }
     }
     return table;
+}
+
+std::vector<std::string>
+WarningsOfPoints(const Json& points)
+{
+    std::vector<std::string> warnings;
+    for (const Json& point : points)
+    {
+        for (const Json& warning : At(point, kWarnings))
+        {
+            const auto text = warning.get<std::string>();
+            if (std::find(warnings.begin(), warnings.end(), text) == warnings.end())
+            {
+                warnings.push_back(text);
+            }
+        }
+    }
+    return warnings;
 }
 
 } // namespace scaleacross

@@ -24,13 +24,16 @@ using SweptValues = std::vector<std::pair<std::string, std::string>>;
  * search has looked at, by their ways in the JSON.
  *
  * Left out is what is a table of its own (links, memory by stage, the ranking, sentences), what is
- * empty in all rows, and, behind the best plan's figures, what is the same in all of several rows:
- * a setting of the plan stands there if it changes.
+ * empty in all rows, and, behind the best plan's figures, what is the same in all of several rows,
+ * warnings aside: a setting of the plan stands there if it changes.
  *
  * @param points array of the PointJson() of each
  * @param values of each
  */
 Json SweepRows(const Json& points, const std::vector<SweptValues>& values);
+
+/// What the points warn of, each warning once, in their order: for people.
+std::vector<std::string> WarningsOfPoints(const Json& points);
 
 } // namespace scaleacross
 
