@@ -9,7 +9,7 @@
 
 /**
  * \file
- * What differs between ns-3.37 and the newest release this module is built with (3.48).
+ * What differs between ns-3.37 and the newest ns-3 this module is built with (main of 2026-07-23).
  *
  * Here, because it needs code:
  *   - accessors of enum attributes: EnumAccessor<T>(...), below.
