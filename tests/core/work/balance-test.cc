@@ -93,7 +93,7 @@ TEST(Balance, LayersOfChunksFollowTheSpeedOfTheirRanks)
         {
             const std::vector<uint32_t> own = counts(speed);
             const double slowest = std::max<double>(own[0] + own[2], (own[1] + own[3]) / speed);
-            EXPECT_LE(slowest, before * (1 + 1e-3)) << layers << " at " << speed;
+            EXPECT_LE(slowest, before * (1 + 1e-9)) << layers << " at " << speed;
             before = slowest;
         }
     }

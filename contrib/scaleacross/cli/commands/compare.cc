@@ -414,8 +414,8 @@ EnginesOf(const CompareOptions& options)
             {
                 const bool asked = option == "--engine" || !options.engines.empty();
                 throw ConfigError(asked ? option : "--engine",
-                                  Quoted(name) + (asked ? " is given twice"
-                                                        : " is compared in any case"),
+                                  Quoted(name) +
+                                      (asked ? " is given twice" : " is compared in any case"),
                                   "every engine once, by a name of its own",
                                   asked ? "leave one of them out"
                                         : "leave it out, or name all engines with --engines");
