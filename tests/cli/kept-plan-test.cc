@@ -83,6 +83,7 @@ TEST_F(KeptPlan, RefusesWhatIsNotKept)
              {"run study.yaml --from small.db", "excludes"},
              {"run study.yaml --rank 2", "--from"},
              {"run", "no plan is named"},
+             {"run small.db", "name it with --from for a plan that it keeps"},
              {"run --from small.db --trace small.db", "--trace"},
              {"schedule --from small.db --stages 2", "the plan says this"},
              {"schedule --stages 2", "--name: is not given"},

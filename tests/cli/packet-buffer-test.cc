@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <gmock/gmock.h>
+#include <regex>
+#include <string>
 
 namespace scaleacross
 {
@@ -50,6 +52,31 @@ TEST_F(PacketBuffer, ThatCannotHoldTheHeadroomIsBadInput)
     EXPECT_EQ(call.out, "");
     EXPECT_THAT(call.err, HasSubstr("network.spine_buffer"));
     EXPECT_THAT(call.err, HasSubstr("33554432 bytes cannot hold the PFC headroom of 100"));
+}
+
+/// Buffers of InfiniBand's lanes: where packets are refused, engines without buffers name the same
+/// number of bytes, and where that many are there nothing is said.
+TEST_F(PacketBuffer, ThatCannotHoldCreditsIsWarnedOfWherePacketsAreRefused)
+{
+    const std::string study = "study.yaml --no-store --set network.transport=infiniband --set "
+                              "cluster.cross.distance=1km --set network.";
+    for (const std::string key : {"leaf_buffer", "spine_buffer"})
+    {
+        const Call refused = Run("run " + study + key + "=64KiB --engine packet");
+        EXPECT_EQ(refused.code, 2);
+        std::smatch bytes;
+        const std::regex least("allowed: at least ([0-9]+) bytes");
+        ASSERT_TRUE(std::regex_search(refused.err, bytes, least)) << refused.err;
+        EXPECT_THAT(refused.err, HasSubstr("network." + key));
+        const auto warnings = RunJson("run " + study + key + "=64KiB").at("warnings");
+        ASSERT_EQ(warnings.size(), 1U) << warnings;
+        EXPECT_THAT(
+            warnings[0].get<std::string>(),
+            HasSubstr("Raise network." + key + " to at least " + bytes[1].str() + " bytes"));
+        const std::string enough = key + "=" + bytes[1].str() + "B";
+        EXPECT_EQ(RunJson("run " + study + enough).at("warnings").size(), 0U);
+        EXPECT_EQ(RunJson("run " + study + enough + " --engine packet").at("warnings").size(), 0U);
+    }
 }
 
 /// What an engine refuses is not stored, and leaves no database where there was none.

@@ -196,6 +196,13 @@ StudyOf(const CommonOptions& options, StudyScope scope)
                           "a study, or --from with a database that explore has filled",
                           "");
     }
+    if (Database::IsDatabase(options.study))
+    {
+        throw ConfigError(options.study,
+                          "this is a database, and no study",
+                          "a study file",
+                          "name it with --from for a plan that it keeps");
+    }
     return Checked(ReadStudy(options.study, OverridesOf(options), scope));
 }
 

@@ -120,6 +120,19 @@ TEST(StudyErrors, UnknownKey)
     Expect(8, "<<: {seed: 3}", "s.yaml:8:1 '<<'", "not known");
 }
 
+/// What people have of a model stands in a study, and is none itself.
+TEST(StudyErrors, ConfigurationOfAModel)
+{
+    for (const char* text : {R"({"model_type": "llama", "hidden_size": 4096})",
+                             R"({"_name_or_path": "x", "architectures": ["LlamaForCausalLM"]})"})
+    {
+        const ConfigError error = Refusal(text);
+        EXPECT_EQ(error.Where(), "s.yaml");
+        EXPECT_EQ(error.Problem(), "this is the config.json of a model, and no study");
+        EXPECT_THAT(error.Remedy(), HasSubstr("model: s.yaml"));
+    }
+}
+
 TEST(StudyErrors, MissingKey)
 {
     Expect(1, "", "s.yaml:2:1 model", "missing", "", "model: llama3-8b");

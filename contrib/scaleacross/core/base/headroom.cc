@@ -22,4 +22,11 @@ HeadroomBytes(const HeadroomInput& input)
            static_cast<uint64_t>(std::ceil(in * (wait + travel))) + 1;
 }
 
+uint64_t
+CreditBufferBytes(const HeadroomInput& input, uint64_t update)
+{
+    const uint64_t bytes = HeadroomBytes(input) + update;
+    return bytes + bytes * (kCreditBlock - 1) / input.maxPacket;
+}
+
 } // namespace scaleacross

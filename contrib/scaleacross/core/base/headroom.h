@@ -35,6 +35,13 @@ struct HeadroomInput
  */
 uint64_t HeadroomBytes(const HeadroomInput& input);
 
+/**
+ * Bytes that a lane's receive buffer of InfiniBand needs to keep the wire full: the headroom, with
+ * credit packets in place of pause frames, and `update` bytes that are freed before the neighbour
+ * is told of them; each packet takes whole blocks of 64 bytes, and so 63 more at most.
+ */
+uint64_t CreditBufferBytes(const HeadroomInput& input, uint64_t update);
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_HEADROOM_H

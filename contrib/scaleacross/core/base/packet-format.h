@@ -106,6 +106,9 @@ constexpr uint64_t kCreditBlock = 64;
 /// Bytes that the neighbour has to be allowed to send before a switch of InfiniBand tells it.
 constexpr uint64_t kCreditUpdate = 8400;
 
+/// Virtual lanes that have receive buffers unless a script says otherwise.
+constexpr uint32_t kCreditLanes = 8;
+
 /// Blocks that `bytes` take in a buffer.
 constexpr uint64_t
 CreditBlocks(uint64_t bytes)

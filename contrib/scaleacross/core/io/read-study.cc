@@ -687,6 +687,20 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     return study;
 }
 
+/// Throws ConfigError for what Hugging Face has of a model, which people give in place of a study.
+void
+RefuseModelConfig(const YamlNode& root, const std::string& name)
+{
+    if (root.kind == YamlNode::Kind::Map &&
+        (root.Find("model_type") != nullptr || root.Find("architectures") != nullptr))
+    {
+        throw ConfigError(name,
+                          "this is the config.json of a model, and no study",
+                          "a study file, which may name it",
+                          "write one with model: " + name + ", workload and cluster");
+    }
+}
+
 } // namespace
 
 Study
@@ -696,6 +710,7 @@ ParseStudy(const std::string& text,
            StudyScope scope)
 {
     YamlNode root = ParseYaml(text, name);
+    RefuseModelConfig(root, name);
     NoteNamedFiles(root, std::filesystem::path(name).parent_path().string());
     for (const auto& [path, value] : overrides)
     {

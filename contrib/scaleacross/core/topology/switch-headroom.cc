@@ -33,24 +33,40 @@ LargestPacket(const NetworkPlan& network)
                            network.Format().ack));
 }
 
+/// What a switch has to hold for a port whose link is this one.
+uint64_t
+BytesOfPort(const FabricLink& link, const NetworkPlan& network)
+{
+    HeadroomInput input;
+    input.delay = link.delay.Ps();
+    input.inRate = static_cast<uint64_t>(std::llround(link.rate.Value()));
+    input.outRate = input.inRate;
+    input.maxPacket = LargestPacket(network);
+    if (network.transport->credits)
+    {
+        // One credit packet of each lane may be due at once.
+        input.pauseFrames = kCreditLanes;
+        input.pauseSize = kCreditPacket;
+        const uint64_t blocks = std::min(CreditBlocks(CreditBufferBytes(input, kCreditUpdate)),
+                                         network.laneCredits.Count() / kCreditBlock);
+        return kCreditLanes * blocks * kCreditBlock;
+    }
+    return link.pfc ? network.classes.Count() * HeadroomBytes(input) : 0;
+}
+
 /// By vertex.
 std::vector<Reservation>
-Reservations(const FabricGraph& graph, uint32_t maxPacket, uint32_t priorities)
+Reservations(const FabricGraph& graph, const NetworkPlan& network)
 {
     std::vector<Reservation> all(graph.vertices.size());
     for (const FabricLink& link : graph.links)
     {
-        HeadroomInput input;
-        input.delay = link.delay.Ps();
-        input.inRate = static_cast<uint64_t>(std::llround(link.rate.Value()));
-        input.outRate = input.inRate;
-        input.maxPacket = maxPacket;
-        const uint64_t bytes = link.pfc ? HeadroomBytes(input) : 0;
+        const uint64_t bytes = BytesOfPort(link, network);
         for (const uint32_t vertex : {link.a, link.b})
         {
             Reservation& own = all[vertex];
             own.ports++;
-            own.bytes += bytes * priorities;
+            own.bytes += bytes;
             if (bytes > own.largest)
             {
                 own.largest = bytes;
@@ -61,56 +77,102 @@ Reservations(const FabricGraph& graph, uint32_t maxPacket, uint32_t priorities)
     return all;
 }
 
+/// The fullest of the leaves, or of the other switches, and how many lack some.
+struct Shortfall
+{
+    size_t worst{0};
+    uint32_t lacking{0};
+};
+
+Shortfall
+ShortfallOf(const FabricGraph& graph,
+            const std::vector<Reservation>& all,
+            bool leaves,
+            uint64_t besides,
+            uint64_t buffer)
+{
+    Shortfall found;
+    for (size_t v = 0; v < all.size(); v++)
+    {
+        const VertexKind kind = graph.vertices[v].kind;
+        if (kind == VertexKind::Nic || (kind == VertexKind::Leaf) != leaves ||
+            all[v].bytes + besides <= buffer)
+        {
+            continue;
+        }
+        found.worst = found.lacking == 0 || all[v].bytes > all[found.worst].bytes ? v : found.worst;
+        found.lacking++;
+    }
+    return found;
+}
+
+/// "of b1 spine 0, and 3 more lack some".
+std::string
+Lacking(const ClusterSpec& cluster, const FabricGraph& graph, const Shortfall& found)
+{
+    return VertexName(cluster, graph.vertices[found.worst]) +
+           (found.lacking == 1 ? ""
+                               : ", and " + std::to_string(found.lacking - 1) + " more lack some");
+}
+
+std::string
+PauseText(const NetworkPlan& network, const Reservation& most, const std::string& where)
+{
+    const uint32_t priorities = network.classes.Count();
+    const uint32_t maxPacket = LargestPacket(network);
+    return "the PFC headroom of " + std::to_string(most.bytes) + " bytes (" +
+           std::to_string(most.ports) + " ports, " + std::to_string(priorities) +
+           " lossless priorities, the largest " + std::to_string(most.largest / priorities) +
+           " bytes for one port) of " + where + "; the largest is 2 packets of " +
+           std::to_string(maxPacket) + " bytes, and what " + ToString(most.longest->rate) +
+           " bring in 2 x " + ToString(most.longest->delay) +
+           " and while such a packet and a pause of " + std::to_string(kPauseFrame) +
+           " bytes are sent. Times are those of a network that loses nothing; this one would, and "
+           "the packet engine refuses it.";
+}
+
+std::string
+CreditText(const Reservation& most, const std::string& where)
+{
+    return "the receive buffers of " + std::to_string(most.bytes) + " bytes (" +
+           std::to_string(most.ports) + " ports, " + std::to_string(kCreditLanes) +
+           " virtual lanes, the largest " + std::to_string(most.largest / kCreditLanes) +
+           " bytes for a lane of one port) of " + where +
+           ". Times are those of switches that grant as many credits as keep their links full; "
+           "this one cannot, and the packet engine refuses it.";
+}
+
 } // namespace
 
 std::vector<std::string>
 HeadroomWarnings(const ClusterSpec& cluster, const NetworkPlan& network)
 {
     std::vector<std::string> warnings;
-    if (!network.UsesPfc())
+    const bool credits = network.transport->credits;
+    if (!credits && !network.UsesPfc())
     {
         return warnings;
     }
     const FabricGraph graph = BuildFabricGraph(cluster);
-    const uint32_t maxPacket = LargestPacket(network);
-    const uint32_t priorities = network.classes.Count();
-    const std::vector<Reservation> all = Reservations(graph, maxPacket, priorities);
+    const uint64_t besides = credits ? 0 : LargestPacket(network);
+    const std::vector<Reservation> all = Reservations(graph, network);
     for (const bool leaves : {true, false})
     {
         const uint64_t buffer = (leaves ? network.leafBuffer : network.spineBuffer).Count();
-        uint32_t lacking = 0;
-        size_t worst = 0;
-        for (size_t v = 0; v < all.size(); v++)
-        {
-            const VertexKind kind = graph.vertices[v].kind;
-            if (kind == VertexKind::Nic || (kind == VertexKind::Leaf) != leaves ||
-                all[v].bytes + maxPacket <= buffer)
-            {
-                continue;
-            }
-            worst = lacking == 0 || all[v].bytes > all[worst].bytes ? v : worst;
-            lacking++;
-        }
-        if (lacking == 0)
+        const Shortfall found = ShortfallOf(graph, all, leaves, besides, buffer);
+        if (found.lacking == 0)
         {
             continue;
         }
-        const Reservation& most = all[worst];
+        const Reservation& most = all[found.worst];
+        const std::string where = Lacking(cluster, graph, found);
         const std::string key = leaves ? "network.leaf_buffer" : "network.spine_buffer";
         warnings.push_back(
-            key + ": " + std::to_string(buffer) + " bytes cannot hold the PFC headroom of " +
-            std::to_string(most.bytes) + " bytes (" + std::to_string(most.ports) + " ports, " +
-            std::to_string(priorities) + " lossless priorities, the largest " +
-            std::to_string(most.largest) + " bytes for one port) of " +
-            VertexName(cluster, graph.vertices[worst]) +
-            (lacking == 1 ? "" : ", and " + std::to_string(lacking - 1) + " more lack some") +
-            "; the largest is 2 packets of " + std::to_string(maxPacket) + " bytes, and what " +
-            ToString(most.longest->rate) + " bring in 2 x " + ToString(most.longest->delay) +
-            " and while such a packet and a pause of " + std::to_string(kPauseFrame) +
-            " bytes are sent. Times are those of a network that loses nothing; this one would, and "
-            "the packet engine refuses it. Raise " +
-            key + " to at least " + std::to_string(most.bytes + maxPacket) +
-            " bytes, shorten or slow the links, or set pfc: false in cluster.cross or network");
+            key + ": " + std::to_string(buffer) + " bytes cannot hold " +
+            (credits ? CreditText(most, where) : PauseText(network, most, where)) + " Raise " +
+            key + " to at least " + std::to_string(most.bytes + besides) + " bytes, " +
+            (credits ? "say less network.lane_credits, or shorten or slow the links"
+                     : "shorten or slow the links, or set pfc: false in cluster.cross or network"));
     }
     return warnings;
 }

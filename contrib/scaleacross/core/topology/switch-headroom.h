@@ -13,15 +13,18 @@ namespace scaleacross
 {
 
 /**
- * What is to be said of switches whose buffers cannot hold the headroom that PFC has to reserve:
- * one text for the leaves and one for the switches above them, with key, values, arithmetic and
- * remedy; none without PFC.
+ * What is to be said of switches whose buffers cannot hold the headroom that PFC has to reserve, or
+ * the receive buffers that InfiniBand's credits are of: one text for the leaves and one for the
+ * switches above them, with key, values, arithmetic and remedy; none without either.
  *
  * A switch reserves HeadroomBytes() for each of its ports whose link has PFC, in each lossless
  * priority, which are as many as traffic classes in use, and needs room for a packet besides:
  *
  *   classes x sum over the ports + max <= buffer,   max = mtu + headers, or an ACK if that is
  * longer.
+ *
+ * With credits it holds, for each port and each of eight virtual lanes, CreditBufferBytes() in
+ * blocks of 64, but no more than NetworkPlan::laneCredits.
  *
  * The packet engine refuses the others; engines without buffers take them for lossless, which this
  * is to tell. Left out: telemetry in packets (some bytes per switch on the way), and what

@@ -52,9 +52,7 @@ SwitchCredits::BufferOf(const ns3::SwitchPort& port) const
         input.maxPacket = m_maxPacket;
         input.pauseFrames = kPriorities;
         input.pauseSize = port.CreditSize();
-        bytes = HeadroomBytes(input) + m_config.update;
-        // Packets take whole blocks.
-        bytes += bytes * (kCreditBlock - 1) / m_maxPacket;
+        bytes = CreditBufferBytes(input, m_config.update);
     }
     CreditBuffer buffer;
     buffer.lanes = static_cast<uint8_t>(m_config.lanes);
