@@ -54,6 +54,12 @@ class CheckIncludes(unittest.TestCase):
                               "core/program/program.h": '#  include "../spec/plan.h"\n'},
                              "core/program/program.h:1", "program must not include spec")
 
+    def test_library_that_trees_do_not_link(self):
+        self.assert_reported({"core/io/log.cc": "#include <yaml-cpp/yaml.h>\n#include <fmt/core.h>\n"},
+                             "core/io/log.cc:2", "io must not include a library other than")
+        self.assert_reported({"helper/nic-helper.cc": "#include <fmt/core.h>\n"},
+                             "helper/nic-helper.cc:1", "helper must not include a library other")
+
     def test_ns3_in_core(self):
         self.assert_reported({"core/engine/engine.cc": '#include "ns3/simulator.h"\n'},
                              "core/engine/engine.cc:1", "engine must not include ns3")

@@ -14,8 +14,8 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <fmt/core.h>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 namespace scaleacross
@@ -394,6 +394,16 @@ Middle(const RoundedRange& range)
     return (range.least + range.most) / 2;
 }
 
+/// Four digits, of which columns of two decimals seldom have more.
+std::string
+FactorText(double factor)
+{
+    std::ostringstream text;
+    text.precision(4);
+    text << factor;
+    return text.str();
+}
+
 [[noreturn]] void
 RefuseFactor(const std::string& where, double factor, const std::string& why, CollectiveOp op)
 {
@@ -402,8 +412,8 @@ RefuseFactor(const std::string& where, double factor, const std::string& why, Co
                                                                 : "(n-1)/n";
     throw ConfigError(
         where,
-        fmt::format("busbw x time / size is {:.4g}, {}", factor, why),
-        fmt::format("for {} {} in all lines, of n ranks", ToString(op), allowed),
+        "busbw x time / size is " + FactorText(factor) + ", " + why,
+        "for " + ToString(op) + " " + allowed + " in all lines, of n ranks",
         "the right --op, if it is of another operation; else the log of one run as it "
         "was printed");
 }
@@ -431,7 +441,7 @@ AgreeOnFactor(const NcclLog& log, CollectiveOp op)
         {
             RefuseFactor(size.where,
                          Middle(*size.busFactor),
-                         fmt::format("and {:.4g} at {}", Middle(agreed.factor), agreed.where),
+                         "and " + FactorText(Middle(agreed.factor)) + " at " + agreed.where,
                          op);
         }
         if (agreed.where.empty() || both.least > agreed.factor.least ||
