@@ -113,6 +113,16 @@ TEST_F(CollectiveCommand, WordsOfNcclWithoutItAreTold)
     EXPECT_THAT(Run("collective pair.yaml -b 8 -e 8").out, Not(HasSubstr("Warning")));
 }
 
+/// What is said of a network is said of a collective on it, too, by the engine that it holds for.
+TEST_F(CollectiveCommand, WeaknessesOfAnEngineAreTold)
+{
+    const std::string lossy = "collective pair.yaml -b 8 -e 8 --set cluster.cross.loss=1e-4 --set "
+                              "network.multipath=spray-rr --set network.recovery=selective-repeat";
+    EXPECT_THAT(Run(lossy).out, HasSubstr("# Warning: network.multipath spray-rr: packets that"));
+    EXPECT_THAT(Run(lossy + " --engine flow").out, Not(HasSubstr("Warning")));
+    EXPECT_THAT(Run("collective pair.yaml -b 0").err, HasSubstr("-b: '0' is nothing to send"));
+}
+
 TEST_F(CollectiveCommand, SizesAreThoseOfNcclTests)
 {
     EXPECT_THAT(SizesOf("-b 8 -e 64 -f 2"), ElementsAre(8, 16, 32, 64));

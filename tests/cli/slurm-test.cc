@@ -52,6 +52,7 @@ class SlurmTest : public ProgramTest
 
 TEST_F(SlurmTest, TheScriptRunsShardsAndMergesThem)
 {
+    EXPECT_EQ(Shell("$program slurm ./-my*.yaml --shards 3 --time UNLIMITED").code, 0);
     const std::string set = "--keep 3 --set cluster.cross.distance=20km";
     const Call made = Shell("$program slurm ./-my*.yaml --shards 3 --cpus 2 --time 1-02:00:00 "
                             "--partition long,short " +

@@ -28,6 +28,25 @@ TEST_F(Commands, SweepTellsWhoWinsWhere)
     EXPECT_THAT(call.out, HasSubstr("flip"));
 }
 
+/// A warning that all points share is printed once, and kept in each row.
+TEST_F(Commands, SweepsTellWhatTheirPointsWarnOf)
+{
+    const std::string lossy = "explore study.yaml --set cluster.cross.loss=1e-4 --set "
+                              "network.multipath=spray-rr --set network.recovery=selective-repeat "
+                              "--sweep cluster.cross.distance=1km,3km";
+    const std::string warned = "Warning: network.multipath spray-rr";
+    for (const std::string second : {"", " --sweep cluster.cross.oversubscription=2,4"})
+    {
+        const Call call = Run(lossy + second + " --csv rows.csv");
+        const size_t first = call.out.find(warned);
+        ASSERT_NE(first, std::string::npos) << call.out;
+        EXPECT_EQ(call.out.find(warned, first + 1), std::string::npos);
+        const std::string rows = Read("rows.csv");
+        EXPECT_THAT(rows.substr(0, rows.find('\n')), HasSubstr("warnings"));
+        EXPECT_THAT(rows.substr(rows.find('\n')), HasSubstr("network.multipath spray-rr"));
+    }
+}
+
 TEST_F(Commands, SweepChecksEveryValueFirst)
 {
     const Call call = Run("explore study.yaml --sweep cluster.cross.distance=10km,fast");

@@ -392,6 +392,8 @@ TEST_F(YourModel, WrongNamesAreBadInput)
         {"run study.yaml --engine predictions:none.csv", "none.csv"},
         {"collective study.yaml --engine flows", "did you mean flow?"},
         {"compare study.yaml --engine a=command:true --engine a=command:false", "given twice"},
+        {"compare study.yaml --engine flow", "--engine: 'flow' is compared in any case"},
+        {"compare study.yaml --engines flow,flow", "--engines: 'flow' is given twice"},
         {"explore study.yaml --set 'engines=[analytical,command:]'", "engines.1"},
         {"explore study.yaml --set engines=[flows]", "did you mean flow?"},
         {"explore study.yaml --set engines=[analyticl]", "did you mean analytical?"},

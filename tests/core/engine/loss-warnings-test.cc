@@ -32,6 +32,10 @@ TEST(LossWarnings, AreOfLossesWherePacketsMayOvertake)
     const std::string spray = "multipath: spray-adaptive, recovery: selective-repeat";
     ASSERT_EQ(WarningsWith("1e-4", spray).size(), 1U);
     EXPECT_THAT(WarningsWith("1e-4", spray)[0], HasSubstr("network.multipath spray-adaptive"));
+    // 4.096 us x 2^14, and x 2^10.
+    EXPECT_THAT(WarningsWith("1e-4", spray)[0], HasSubstr("wait for a timeout, 67.11 ms,"));
+    EXPECT_THAT(WarningsWith("1e-4", spray + ", timeout_exponent: 10")[0],
+                HasSubstr("wait for a timeout, 4.194 ms,"));
     EXPECT_THAT(WarningsWith("0", spray), IsEmpty());
     EXPECT_THAT(WarningsWith("1e-4", "multipath: ecmp, recovery: selective-repeat"), IsEmpty());
 }

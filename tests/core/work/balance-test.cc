@@ -194,7 +194,8 @@ TEST(Balance, EachBuildingHoldsItsOwnMicrobatches)
     }
     EXPECT_EQ(MemoryOf(scenario, layout).front().usable, slow.Total() + Bytes(1));
     // What a figure of the fullest rank says, as soon as a search knows the sharding.
-    EXPECT_EQ(FullestOf(scenario, layout).front().Total(), fast.Total());
+    EXPECT_EQ(FullestOf(scenario, layout, MemoryOf(scenario, layout)).front().Total(),
+              fast.Total());
     const PreparedRun run = std::get<PreparedRun>(PrepareRun(scenario));
     EXPECT_EQ(run.memoryMax, fast.Total());
     const auto look =

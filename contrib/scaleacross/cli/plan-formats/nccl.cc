@@ -4,6 +4,7 @@
 #include "cli/plan-formats/option-text.h"
 #include "cli/plan-formats/plan-format.h"
 #include "cli/shell-text.h"
+#include "core/spec/without-effect.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -398,7 +399,7 @@ class NcclWriter
         }
         for (const PlanField& field : PlanFields())
         {
-            if (field.key.rfind("network.nccl_", 0) == 0 && field.IsSaid(m_job.plan))
+            if (IsWordOfNccl(field) && field.IsSaid(m_job.plan))
             {
                 Remark(field.key, "only network.collective: nccl reads it, this is " + facts.word);
             }

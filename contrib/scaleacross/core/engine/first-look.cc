@@ -251,25 +251,17 @@ FirstLook(const Scenario& given,
         return *no;
     }
     std::vector<MemoryUse> memory = MemoryOf(scenario, layout);
+    std::vector<MemoryUse> fullest = FullestOf(scenario, layout, memory);
     if (depth == PlanDepth::Kernels)
     {
         LeaveGathered(memory);
+        LeaveGathered(fullest);
     }
     if (auto no = CheckMemory(scenario, memory))
     {
         return *no;
     }
-    form.memoryMax = MostOf(memory);
-    if (scenario.Job().plan.apportion->byTime)
-    {
-        // Replicas that differ in their microbatches: the tightest need not be the fullest.
-        memory = FullestOf(scenario, layout);
-        if (depth == PlanDepth::Kernels)
-        {
-            LeaveGathered(memory);
-        }
-        form.memoryMax = MostOf(memory);
-    }
+    form.memoryMax = MostOf(fullest);
     PipelineShape shape = PipelineShapeOf(scenario.Job());
     // Of the replica that the first ranks of all stages are: none has a shorter iteration than any
     // other in the long run.

@@ -295,18 +295,18 @@ PrepareWhole(const Scenario& scenario)
     {
         return *no;
     }
-    if (auto no = CheckMemory(scenario, run.layout))
+    run.memory = MemoryOf(scenario, run.layout);
+    if (auto no = CheckMemory(scenario, run.memory))
     {
         return *no;
     }
+    run.memoryMax = MostOf(FullestOf(scenario, run.layout, run.memory));
     auto graph = BuildTaskGraph(scenario, run.layout, TimerOf(scenario, run.layout));
     if (auto* no = std::get_if<Infeasible>(&graph))
     {
         return *no;
     }
     run.graph = std::get<TaskGraph>(std::move(graph));
-    run.memory = MemoryOf(scenario, run.layout);
-    run.memoryMax = MostOf(FullestOf(scenario, run.layout));
     return run;
 }
 

@@ -3,7 +3,6 @@
 #include "core/spec/without-effect.h"
 
 #include "core/spec/normal-plan.h"
-#include "core/spec/plan-fields.h"
 
 #include <algorithm>
 #include <utility>
@@ -119,6 +118,12 @@ RunsRccl(const ClusterSpec& cluster)
 
 } // namespace
 
+bool
+IsWordOfNccl(const PlanField& field)
+{
+    return field.key.rfind("network.nccl_", 0) == 0;
+}
+
 std::vector<std::string>
 WarningsOfNcclWords(const Scenario& scenario)
 {
@@ -132,7 +137,7 @@ WarningsOfNcclWords(const Scenario& scenario)
         plan.network = scenario.network;
         for (const PlanField& field : PlanFields())
         {
-            if (field.key.rfind("network.nccl_", 0) == 0 && !field.usual(plan))
+            if (IsWordOfNccl(field) && !field.usual(plan))
             {
                 add(field.key, "network.collective is " + scenario.network.collective->word);
             }

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_WITHOUT_EFFECT_H
 #define SCALEACROSS_WITHOUT_EFFECT_H
 
+#include "core/spec/plan-fields.h"
 #include "core/spec/scenario.h"
 
 #include <string>
@@ -15,6 +16,9 @@ namespace scaleacross
 /// them, of NCCL for other collectives, and modules of recomputation that there are none of or that
 /// others contain. They change nothing.
 std::vector<std::string> WarningsOfNoEffect(const Scenario& scenario);
+
+/// Whether only `network.collective: nccl` reads a field.
+bool IsWordOfNccl(const PlanField& field);
 
 /// Of these, what is said of NCCL's words.
 std::vector<std::string> WarningsOfNcclWords(const Scenario& scenario);

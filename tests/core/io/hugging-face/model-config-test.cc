@@ -338,6 +338,10 @@ TEST(ModelConfig, SlidingWindowsAreRead)
         HasSubstr(
             "m: 'foo' and 'sliding_window' are not read: LlamaConfig has no such key, or makes "
             "nothing of it"));
+    // A slip is answered with what was looked for.
+    const ModelSpec slip = ParseModelConfig(g_dense + R"(, "head_dimm": 64})", "m");
+    ASSERT_EQ(slip.warnings.size(), 1U);
+    EXPECT_THAT(slip.warnings[0], HasSubstr("Did you mean 'head_dim'?"));
     EXPECT_THAT(
         Refusal(g_dense + R"(, "layer_types": ["sliding_attention", "full_attention"]})").Where(),
         HasSubstr("layer_types"));

@@ -345,9 +345,11 @@ MemoryOf(const Scenario& scenario, const RankLayout& layout)
 }
 
 std::vector<MemoryUse>
-FullestOf(const Scenario& scenario, const RankLayout& layout)
+FullestOf(const Scenario& scenario,
+          const RankLayout& layout,
+          const std::vector<MemoryUse>& tightest)
 {
-    return WorstOf(scenario, layout, IsFuller);
+    return scenario.Job().plan.apportion->byTime ? WorstOf(scenario, layout, IsFuller) : tightest;
 }
 
 Bytes

@@ -45,9 +45,11 @@ struct MemoryUse
  */
 std::vector<MemoryUse> MemoryOf(const Scenario& scenario, const RankLayout& layout);
 
-/// The same for the rank that holds the most, whatever its GPU has: what a figure of the fullest
-/// stage is of.
-std::vector<MemoryUse> FullestOf(const Scenario& scenario, const RankLayout& layout);
+/// The same for the rank that holds the most, whatever its GPU has. `tightest`: MemoryOf() of the
+/// two, which it is unless replicas differ in their microbatches.
+std::vector<MemoryUse> FullestOf(const Scenario& scenario,
+                                 const RankLayout& layout,
+                                 const std::vector<MemoryUse>& tightest);
 
 /// The most that an entry holds.
 Bytes MostOf(const std::vector<MemoryUse>& stages);
