@@ -31,6 +31,9 @@ SCRIPTS = {
         "--losses": LOSSES, "--sizes": SIZES, "--table-sizes": SIZES, "--bytes": ONE_SIZE}),
     "control_papers.py": ([], {"--jobs": [*COUNTS, "4097"]}),
     "design_points.py": ([], {"--jobs": COUNTS, "--threads": [*COUNTS, "4097"]}),
+    "engine_agreement.py": (["plain"], {
+        "--jobs": [*COUNTS, "4097"], "--draws": COUNTS, "--seed": [*COUNTS, "4294967296"],
+        "--first": [text for text in COUNTS if text != "0"], "--limit": COUNTS}),
     "error_map.py": ([STUDY, "--engines", "analytical"], {
         "--jobs": [*COUNTS, "4097"], "--seeds": [*COUNTS, "1001"], "--iterations": [*COUNTS, "1001"],
         "--distances": DISTANCES, "--losses": LOSSES, "--sizes": SIZES}),
