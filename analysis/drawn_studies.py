@@ -24,6 +24,8 @@ AMOUNTS = {
     "plan.bucket": ("256KiB", "1MiB", "4MiB"),
     "plan.round": (2, 4),
     "plan.in_flight": (2, 4),
+    "plan.recompute": ("selective", "full"),
+    "plan.recompute_layers": (1,),
     "network.reorder_tolerance": (1024, 4096),
     "network.qps": (1, 2, 4, 8, 32),
     "network.segment": ("16KiB", "64KiB", "128KiB", "1MiB"),
@@ -47,6 +49,11 @@ AMOUNTS = {
     "network.classes.pp": (1, 2, 3),
     "network.classes.dp": (1, 2),
     "network.class_weights": ("1:1:1:1", "1:3:1:2"),
+    "network.nccl_channels": (2, 8),
+    "network.nccl_net_step": ("1us", "10us"),
+    "network.nccl_net_long": ("5us",),
+    "network.nccl_net_fill": ("100Gbps",),
+    "network.nccl_net_flags": ("100Gbps",),
 }
 
 # Fields that are not drawn one by one, and why.
@@ -57,8 +64,7 @@ OTHERWISE = {
     "plan.crossing": "follows from the degrees", "plan.schedule": "follows from the stages",
     "plan.chunks": "follows from the schedule", "plan.microbatch": "follows from the batch",
     "plan.sharding": "drawn for every plan", "plan.reshard": "drawn with the sharding",
-    "plan.layers": "a list for the stages that there are", "plan.recompute": "nothing that is sent",
-    "plan.recompute_layers": "nothing that is sent",
+    "plan.layers": "a list for the stages that there are",
     "plan.offload_layers": "nothing that such small models need",
     "network.transport": "the kind of study", "network.control": "the kind of study",
     "network.recovery": "follows from the paths",
@@ -66,7 +72,7 @@ OTHERWISE = {
     "network.detection": "of failures", "network.convergence": "of failures",
     "network.keep_at_down_port": "of failures",
 }
-NCCL = re.compile(r"network\.nccl_\w+")  # read with `collective: nccl` alone
+NCCL = re.compile(r"network\.nccl_\w+")  # drawn with `collective: nccl`, which alone reads them
 TIERS = re.compile(r"network\.tiers\.\w+\.(\w+)")  # a value of this field for one tier
 
 # How often a field has another value than its default.
@@ -109,7 +115,7 @@ class Registries:
     def drawn(self, part):
         """The fields of plan or network that are drawn one by one."""
         return [name for name in self.fields if name.startswith(f"{part}.") and
-                name not in OTHERWISE and not NCCL.fullmatch(name)]
+                name not in OTHERWISE]
 
 
 def divisors(number):
@@ -194,6 +200,8 @@ def plan_of(draw, registries, kind, cluster, model):
         plan["cp"] = cp
     if "experts" in model:
         plan["ep"] = draw.choice([i for i in divisors(dp) if i <= model["experts"]])
+        if kind != "plain" and draw.random() < SELDOM:
+            plan["etp"] = draw.choice(divisors(tp))
     if plan["pp"] > 1 and draw.random() < 0.3:
         plan["schedule"] = draw.choice(registries.values_of("plan.schedule"))
     schedule = plan.get("schedule", "1f1b")
@@ -222,8 +230,12 @@ def network_of(draw, registries, kind):
     if kind == "controls":
         network["control"] = draw.choice(registries.values_of("network.control"))
     for name in registries.drawn("network"):
+        of_nccl = NCCL.fullmatch(name)
+        if of_nccl and network.get("collective") != "nccl":
+            continue
         rare = TIERS.fullmatch(name) or ".class" in name
-        if draw.random() < (OFTEN if name in OFTEN_SET else RARELY if rare else SELDOM):
+        often = of_nccl or name in OFTEN_SET
+        if draw.random() < (OFTEN if often else RARELY if rare else SELDOM):
             at = network
             *folders, key = name.split(".")[1:]
             for folder in folders:
