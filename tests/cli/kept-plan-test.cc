@@ -98,16 +98,19 @@ TEST_F(KeptPlan, RefusesWhatIsNotKept)
     }
 }
 
-/// Of ranks that are all alike: what a stage's rank spends adds up to the iteration, and the means
-/// over stages are the report's.
+/// What a stage's rank spends adds up to the iteration, and the means over stages are the report's.
+/// Where ranks go on by themselves, an iteration is the slowest one's, and a stage's figures are of
+/// one rank of several, which are apart by what they wait for each other at the span: 1 %.
 TEST_F(KeptPlan, IsDrawnWithWhatItsStagesDo)
 {
-    for (const std::string engine : {"analytical", "flow"})
+    for (const auto& [engine, part] :
+         {std::pair<std::string, double>("analytical", 1e-9), {"flow", 0.01}, {"packet", 0.01}})
     {
         const auto drawn = RunJson("schedule --from small.db --set plan.pp=2 --set plan.tp=4 --set "
                                    "plan.crossing=pp --engine " +
                                    engine);
         const auto& report = drawn.at("report");
+        const double apart = part * report.at("iteration_time_s").get<double>();
         ASSERT_EQ(drawn.at("stages").size(), 2U);
         double compute = 0;
         double layers = 0;
@@ -120,9 +123,9 @@ TEST_F(KeptPlan, IsDrawnWithWhatItsStagesDo)
             EXPECT_NEAR(stage.at("compute_s").get<double>() + stage.at("bubble_s").get<double>() +
                             stage.at("exposed_s").get<double>(),
                         report.at("iteration_time_s").get<double>(),
-                        1e-11);
+                        apart);
         }
-        EXPECT_NEAR(compute, report.at("compute_s").get<double>(), 1e-11);
+        EXPECT_NEAR(compute, report.at("compute_s").get<double>(), apart);
         EXPECT_EQ(layers, 4);
         EXPECT_EQ(most, report.at("memory_bytes_max").get<double>());
         EXPECT_EQ(drawn.at("stages").at(0).at("buildings"), nlohmann::json({"oslo"}));

@@ -5,12 +5,12 @@
 #ifndef SCALEACROSS_TESTS_FLOW_DELIVERIES_H
 #define SCALEACROSS_TESTS_FLOW_DELIVERIES_H
 
+#include "core/engine/event-heap.h"
 #include "core/engine/flow/flow-transport.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <vector>
 
 namespace scaleacross
@@ -39,28 +39,26 @@ FlowDeliveries(const Scenario& scenario,
                                 left--;
                             });
     post(transport, clock);
-    std::map<FlowNetwork::Id, Duration> ends;
+    EventHeap ends;
     while (left > 0)
     {
         transport.Share();
-        for (const FlowNetwork::Id flow : transport.Network().Changed())
+        const FlowNetwork& network = transport.Network();
+        for (const FlowNetwork::Id flow : network.Changed())
         {
-            ends[flow] = transport.Network().FinishTime(flow);
+            ends.Set(flow, {network.FinishTime(flow), transport.OrderOf(flow)});
         }
-        Duration next = clock.Earliest();
-        for (const auto& end : ends)
+        Duration next = std::min(clock.Earliest(), network.NextChange());
+        if (!ends.Empty())
         {
-            next = std::min(next, end.second);
+            next = std::min(next, ends.Earliest().at);
         }
         clock.GoOnTo(next);
-        const std::map<FlowNetwork::Id, Duration> all = ends;
-        for (const auto& end : all)
+        while (!ends.Empty() && ends.Earliest().at == next)
         {
-            if (end.second == next)
-            {
-                ends.erase(end.first);
-                transport.Finished(end.first);
-            }
+            const FlowNetwork::Id flow = ends.First();
+            ends.Remove(flow);
+            transport.Finished(flow);
         }
         clock.GoOnTo(next);
     }

@@ -88,6 +88,114 @@ TEST(FlowNetwork, BundlesGiveWhatTheFullestLinkDoes)
     }
 }
 
+/// Two senders of 2 Gb/s to a link of 1 Gb/s, in front of which there is so much room.
+class Waits
+{
+  public:
+    explicit Waits(Bytes room)
+        : m_network({GigabitsPerSecond(2), GigabitsPerSecond(2), GigabitsPerSecond(1)})
+    {
+        m_network.LetWait(kLink, room, kPacket);
+    }
+
+    /// A Gbit from a sender on.
+    FlowNetwork::Id Send(uint32_t sender, Duration now)
+    {
+        const auto id = m_network.Start(1e9, 125e6, 1, kNone, {{sender}, {kLink}}, now);
+        m_network.Share(now);
+        return id;
+    }
+
+    /// When the last bit of a flow is through the link, whose sender it leaves next of all.
+    Duration Through(FlowNetwork::Id id)
+    {
+        while (m_network.NextChange() < m_network.FinishTime(id))
+        {
+            m_network.Share(m_network.NextChange());
+        }
+        const Duration leaves = m_network.FinishTime(id);
+        const Duration through = leaves + m_network.Finish(id, leaves);
+        m_network.Share(leaves);
+        return through;
+    }
+
+    double CarriedAt(Duration now)
+    {
+        while (m_network.NextChange() < now)
+        {
+            m_network.Share(m_network.NextChange());
+        }
+        return m_network.Carried(now)[kLink];
+    }
+
+    static constexpr uint32_t kLink = 2;
+    static constexpr Bytes kPacket{1250}; //!< 10 us of the link
+
+    FlowNetwork m_network;
+};
+
+constexpr Bytes kMuch{1ULL << 40U};
+
+TEST(FlowNetwork, WhoComesEarlierIsThroughEarlier)
+{
+    // The header's worked case: without room both would be held back, and end at 1.75 s and 2 s.
+    const auto quarter = Duration::Seconds(0.25);
+    Waits waits(kMuch);
+    const auto first = waits.Send(0, Duration());
+    const auto second = waits.Send(1, quarter);
+    EXPECT_EQ(waits.m_network.FinishTime(first), quarter * 2);
+    EXPECT_EQ(waits.Through(first), quarter * 6);
+    EXPECT_EQ(waits.m_network.FinishTime(second), quarter * 3);
+    EXPECT_EQ(waits.Through(second), quarter * 8);
+    EXPECT_FALSE(waits.m_network.OrderDecides());
+    // The link is never idle: after 0.75 s it has carried three eighths of what has come, and all
+    // at the end.
+    EXPECT_NEAR(waits.CarriedAt(quarter * 3), 250e6 * 3 / 8, 1);
+    EXPECT_NEAR(waits.CarriedAt(quarter * 8), 250e6, 1);
+    Waits without{Bytes()};
+    const auto alone = without.Send(0, Duration());
+    const auto later = without.Send(1, quarter);
+    EXPECT_EQ(without.Through(alone), quarter * 7);
+    EXPECT_EQ(without.Through(later), quarter * 8);
+}
+
+TEST(FlowNetwork, SimultaneousOnesAreAPacketApart)
+{
+    // Both have left their senders at 0.5 s. Their packets come in turn, so that the last of the
+    // one that is told first is the last but one of all.
+    Waits waits(kMuch);
+    const auto first = waits.Send(0, Duration());
+    const auto second = waits.Send(1, Duration());
+    EXPECT_EQ(waits.Through(first), Duration::Seconds(2) - Duration::Microseconds(10));
+    EXPECT_EQ(waits.Through(second), Duration::Seconds(2));
+    EXPECT_TRUE(waits.m_network.OrderDecides());
+}
+
+TEST(FlowNetwork, WhereThereIsNoRoomLeftSendersAreHeldBack)
+{
+    // 0.75 Gbit of room are full after 0.25 s, since 4 Gb/s come and 1 goes. From then on each
+    // sender has half of the link: what is left, half a Gbit each, is gone at 1.25 s, and waits for
+    // 0.75 s.
+    Waits waits(Bytes(93'750'000));
+    const auto first = waits.Send(0, Duration());
+    const auto second = waits.Send(1, Duration());
+    EXPECT_EQ(waits.m_network.NextChange(), Duration::Seconds(0.25));
+    waits.m_network.Share(Duration::Seconds(0.25));
+    EXPECT_EQ(waits.m_network.FinishTime(first), Duration::Seconds(1.25));
+    EXPECT_EQ(waits.m_network.FinishTime(second), Duration::Seconds(1.25));
+    EXPECT_NEAR(waits.CarriedAt(Duration::Seconds(1)), 125e6, 1);
+    EXPECT_EQ(waits.Through(first), Duration::Seconds(2) - Duration::Microseconds(10));
+    EXPECT_EQ(waits.Through(second), Duration::Seconds(2));
+    // With a third from half a second on there is no room either, and two Gbit are left for three.
+    Waits again(Bytes(93'750'000));
+    const auto one = again.Send(0, Duration());
+    again.Send(1, Duration());
+    again.m_network.Share(Duration::Seconds(0.25));
+    EXPECT_EQ(again.m_network.FinishTime(one), Duration::Seconds(1.25));
+    again.Send(0, Duration::Seconds(0.5));
+    EXPECT_EQ(again.m_network.FinishTime(one), Duration::Seconds(0.5 + 0.375 * 3));
+}
+
 TEST(FlowNetwork, ClassesShareByWeightOrTurn)
 {
     // A second of the link each. Weights 3 and 1: the one is through after 4/3 s, the other, of

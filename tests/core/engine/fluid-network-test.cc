@@ -29,10 +29,13 @@ OnCut(double portSeconds, uint32_t cut, double cutSeconds, double flows)
     return cost;
 }
 
+/// More parties than flows: every rank goes on without the others.
+constexpr double kAlone = 1e6;
+
 TransferPlace
 Of(uint32_t classId, uint32_t round = 0)
 {
-    return {classId, classId, round, true};
+    return {classId, classId, round, kAlone};
 }
 
 TEST(FluidNetwork, ATransferAloneTakesItsPortTime)
@@ -103,8 +106,8 @@ TEST(FluidNetwork, AReceiverIsSharedByThoseThatSendToIt)
     TransferCost cost = OnPort(1.0);
     cost.On(Port::NicIn) = 1.0;
     FluidNetwork network(3, 0);
-    const auto a = network.Start(cost, {0, 2, 0, true}, Duration());
-    const auto b = network.Start(cost, {1, 2, 0, true}, Duration());
+    const auto a = network.Start(cost, {0, 2, 0, kAlone}, Duration());
+    const auto b = network.Start(cost, {1, 2, 0, kAlone}, Duration());
     EXPECT_EQ(network.FinishTime(a), Duration::Seconds(2));
     EXPECT_EQ(network.FinishTime(b), Duration::Seconds(2));
 }
@@ -145,6 +148,24 @@ TEST(FluidNetwork, RanksThatACutSetApartUseItInTurn)
     EXPECT_EQ(network.FinishTime(id), Duration::Seconds(34));
 }
 
+TEST(FluidNetwork, RanksOfAPartyUseACutTogether)
+{
+    // The four flows again. Of two parties the first has the cut for 2 s and the last waits for so
+    // long; after a gap of 10 s its own two turns are left, 2 s. All of one party meet: 4 s, as at
+    // first.
+    const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
+    for (const auto& [parties, again] : {std::pair(2.0, 2), {1.0, 4}})
+    {
+        FluidNetwork network(1, 1);
+        const TransferPlace place{0, 0, 0, parties};
+        auto id = network.Start(cost, place, Duration());
+        EXPECT_EQ(network.FinishTime(id), Duration::Seconds(4));
+        network.Finish(id, Duration::Seconds(4));
+        id = network.Start(cost, place, Duration::Seconds(14));
+        EXPECT_EQ(network.FinishTime(id), Duration::Seconds(14 + again)) << parties;
+    }
+}
+
 TEST(FluidNetwork, WhatOthersUsedOfTheGapIsNotIdle)
 {
     // As above with a gap of 2 s, of which another class uses the cut for 1.5 s: the first flows
@@ -174,7 +195,7 @@ TEST(FluidNetwork, CollectivesLeaveRanksTogether)
     auto id = network.Start(cost, Of(0), Duration());
     network.Finish(id, Duration::Seconds(4));
     const TransferCost collective = OnCut(0.5, 0, 0.5, 4);
-    id = network.Start(collective, {0, 0, 0, false}, Duration::Seconds(5));
+    id = network.Start(collective, {0, 0, 0, 1}, Duration::Seconds(5));
     network.Finish(id, Duration::Seconds(5.5));
     id = network.Start(cost, Of(0), Duration::Seconds(6));
     EXPECT_EQ(network.FinishTime(id), Duration::Seconds(10));

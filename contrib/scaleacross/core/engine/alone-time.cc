@@ -61,7 +61,7 @@ class Course
             const TransferCost& cost = m_costOf(m_convoys.PhaseOf(convoy));
             if (cost.Seconds() > 0)
             {
-                const TransferPlace place{0, 0, 0, false};
+                const TransferPlace place{0, 0, 0};
                 const uint32_t chunks = m_convoys.ChunksOf(convoy);
                 m_volumes.push_back({m_network.Start(cost, place, m_now, chunks), convoy});
             }

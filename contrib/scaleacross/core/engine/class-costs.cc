@@ -174,6 +174,7 @@ TimesOf(const NetworkModel& network)
     TransferTimes times;
     times.cuts = network.Cuts().Count();
     times.classes = network.Classes();
+    times.meeting = network.Meeting();
     times.phase =
         [&network](const Phase& phase, Rank representative, const std::vector<RankCount>& members) {
             return network.PhaseCost(phase, representative, members);

@@ -31,6 +31,7 @@ struct TransferTimes
 {
     uint32_t cuts{0};
     TrafficClasses classes; //!< of what moves
+    double meeting{1};      //!< ranks of a stage that meet between the messages that they send
     /// NetworkModel::PhaseCost(). What its losses may delay is added by ClassCosts.
     std::function<
         TransferCost(const Phase&, Rank representative, const std::vector<RankCount>& members)>
@@ -91,6 +92,12 @@ class ClassCosts
     const TrafficClasses& Classes() const
     {
         return m_times.classes;
+    }
+
+    /// Groups of a class's ranks that send messages without waiting for each other.
+    double PartiesOf(uint32_t classId) const
+    {
+        return m_graph.classes[classId].ranks / m_times.meeting;
     }
 
     /// Of one chunk of the collective. Where chunks stream all of them in all phases are in the

@@ -138,7 +138,7 @@ Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
     const TransferPlace place{c,
                               channel.toClass,
                               m_classes[c].iteration,
-                              true,
+                              m_costs.PartiesOf(c),
                               m_costs.Classes().Of(CommClass::Pipeline)};
     const FluidNetwork::Id id = m_network.Start(cost, place, m_now);
     TransferOwner owner;
@@ -282,7 +282,7 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
             owner.classId = c;
             owner.index = id;
             owner.convoy = index;
-            const TransferPlace place{c, c, m_classes[c].iteration, false, trafficClass};
+            const TransferPlace place{c, c, m_classes[c].iteration, 1, trafficClass};
             Own(m_network.Start(cost, place, m_now, convoys.ChunksOf(index)), owner);
             Touch(c);
         }

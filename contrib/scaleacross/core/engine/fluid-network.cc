@@ -51,16 +51,23 @@ FluidNetwork::UsedOf(uint32_t cut, Duration now) const
 }
 
 double
-FluidNetwork::Queue(const TransferCost& cost, const CutUse& use)
+FluidNetwork::TurnsOfOthers(const CutUse& use, const TransferPlace& place)
 {
-    return std::max(0.0, use.seconds - cost.PortSeconds());
+    return 1.0 - 1.0 / std::max(1.0, std::min(use.flows, place.parties));
+}
+
+double
+FluidNetwork::Queue(const TransferCost& cost, const CutUse& use, const TransferPlace& place)
+{
+    return std::min(std::max(0.0, use.seconds - cost.PortSeconds()),
+                    use.seconds * TurnsOfOthers(use, place));
 }
 
 double
 FluidNetwork::HeadStart(const CutUse& use, const TransferPlace& place, Duration now)
 {
     const Trace& trace = TraceOf(place.sender, use.cut);
-    if (!place.staggered || trace.round != place.round || trace.spread <= 0)
+    if (place.parties <= 1 || trace.round != place.round || trace.spread <= 0)
     {
         return 0.0;
     }
@@ -91,8 +98,8 @@ FluidNetwork::Start(const TransferCost& cost,
         {
             continue;
         }
-        const double turns = 1.0 - 1.0 / std::max(1.0, use.flows);
-        const double ahead = std::min(HeadStart(use, place, now), alike * Queue(cost, use));
+        const double turns = TurnsOfOthers(use, place);
+        const double ahead = std::min(HeadStart(use, place, now), alike * Queue(cost, use, place));
         const double demand = use.demand * alike;
         const double taken = std::min(ahead, demand * turns);
         m_cuts[use.cut].done += taken;
@@ -154,12 +161,12 @@ FluidNetwork::Leave(const Transfer& transfer, const CutUse& use, Duration now)
 {
     const TransferPlace& place = transfer.place;
     Trace& trace = TraceOf(place.sender, use.cut);
-    if (!place.staggered)
+    if (place.parties <= 1)
     {
         trace.round = UINT32_MAX; // the ranks have met
         return;
     }
-    const double spread = transfer.alike * Queue(*transfer.cost, use);
+    const double spread = transfer.alike * Queue(*transfer.cost, use, place);
     // What sets ranks apart once keeps them apart until they meet.
     trace.spread = trace.round == place.round ? std::max(trace.spread, spread) : spread;
     trace.round = place.round;

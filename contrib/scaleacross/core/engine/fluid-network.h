@@ -21,9 +21,10 @@ struct TransferPlace
     uint32_t receiver{0}; //!< class on whose incoming ports it is
     /// Number of the stretch between which all ranks of the sender meet (the iteration).
     uint32_t round{0};
-    /// Whether its ranks go on without each other, so that what sets them apart keeps them apart
-    /// (see FluidNetwork::Start): those that send messages do, members of a collective meet.
-    bool staggered{true};
+    /// Groups of its ranks that go on without each other, so that what sets them apart keeps them
+    /// apart (see FluidNetwork::Start): replicas that send messages do, ranks of one replica and
+    /// members of a collective meet. 1: all meet.
+    double parties{1};
     uint32_t trafficClass{0}; //!< of TellApart()
 };
 
@@ -79,10 +80,11 @@ class FluidNetwork
      *
      * Within a round, ranks that queued at a cut stay apart by the time they waited, so that at the
      * next transfer the first of them use the cut before the last, whose time this is: of its
-     * N = flows turns on the cut up to N - 1 fall into the time for which nobody else used the cut
-     * since, as far as the one before spread them. A closed loop of N customers with think time Z
-     * and one server of time s has the period max(N s, Z + s), not N s + Z. What is taken of idle
-     * time is taken once: all work on a cut fits in the time that there was.
+     * N = parties turns on the cut up to N - 1 fall into the time for which nobody else used the
+     * cut since, as far as the one before spread them. Ranks of a party use the cut together. A
+     * closed loop of N customers with think time Z and one server of time s has the period max(N s,
+     * Z + s), not N s + Z. What is taken of idle time is taken once: all work on a cut fits in the
+     * time that there was.
      *
      * `alike` transfers that do everything at the same time are one, which takes so many times the
      * ports and cuts and moves no faster than each of them could.
@@ -147,7 +149,10 @@ class FluidNetwork
     double HeadStart(const CutUse& use, const TransferPlace& place, Duration now);
 
     /// How long the last flow of a transfer waits for the turns of the others.
-    static double Queue(const TransferCost& cost, const CutUse& use);
+    static double Queue(const TransferCost& cost, const CutUse& use, const TransferPlace& place);
+
+    /// The part of a cut's time that all parties but the last one take.
+    static double TurnsOfOthers(const CutUse& use, const TransferPlace& place);
 
     /// What a transfer that ends leaves behind for the next one.
     void Leave(const Transfer& transfer, const CutUse& use, Duration now);

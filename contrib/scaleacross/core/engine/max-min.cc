@@ -25,8 +25,10 @@ MaxMin::AddResource()
 void
 MaxMin::SetCapacity(uint32_t resource, double capacity)
 {
-    SCALEACROSS_INVARIANT(capacity > 0 && capacity <= 1, "a part of what a resource has");
     ResourceState& state = m_resources[resource];
+    SCALEACROSS_INVARIANT(capacity > 0 &&
+                              (capacity <= 1 || (state.waits && capacity == kUnlimited)),
+                          "a part of what a resource has");
     if (capacity == state.capacity)
     {
         return;
@@ -86,7 +88,10 @@ MaxMin::Add(double weight, double limit, const std::vector<Use>& uses, uint32_t 
     for (const Use& use : uses)
     {
         SCALEACROSS_INVARIANT(use.demand > 0, "a flow uses a resource without taking of it");
-        state.most = std::min(state.most, 1.0 / use.demand);
+        if (!m_resources[use.resource].waits)
+        {
+            state.most = std::min(state.most, 1.0 / use.demand);
+        }
     }
     for (const Use& use : uses)
     {

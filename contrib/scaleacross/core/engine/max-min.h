@@ -4,6 +4,7 @@
 #define SCALEACROSS_MAX_MIN_H
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace scaleacross
@@ -85,7 +86,18 @@ class MaxMin
         m_resources[resource].alike = true;
     }
 
-    /// From the next Solve() on a resource has so much of what it had at first. Domain: (0, 1].
+    /// Before the first flow: what this resource does not take can wait in front of it, so that it
+    /// holds nobody back until its capacity is set.
+    void LetWait(uint32_t resource)
+    {
+        m_resources[resource].waits = true;
+        m_resources[resource].capacity = kUnlimited;
+    }
+
+    static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+    /// From the next Solve() on a resource has so much of what it had at first. Domain: (0, 1], and
+    /// kUnlimited where something may wait.
     void SetCapacity(uint32_t resource, double capacity);
 
     /// A flow begins, with a rate of 0 until Solve(). Ids of flows that have gone are used again.
@@ -110,6 +122,16 @@ class MaxMin
     std::vector<Flow>& Changed()
     {
         return m_changed;
+    }
+
+    /// Calls `look` with each flow that uses a resource.
+    template <class Look>
+    void ForFlowsOf(uint32_t resource, Look look) const
+    {
+        for (const User& user : m_resources[resource].flows)
+        {
+            look(user.flow);
+        }
     }
 
     /// What of a resource is in use, as of the last Solve(): in [0, its capacity], but for
@@ -166,6 +188,7 @@ class MaxMin
         double weight{0};    //!< filling: demand x weight of those that rise
         uint32_t rising{0};  //!< filling: how many that are
         bool alike{false};   //!< all flows are of one class here
+        bool waits{false};   //!< LetWait()
         uint32_t classes{0}; //!< filling: where the ClassState of its first class is
     };
 

@@ -4,6 +4,7 @@
 
 #include "core/engine/longest-way.h"
 #include "core/program/step-pattern.h"
+#include "core/work/collectives/parameter-units.h"
 
 #include <algorithm>
 #include <cmath>
@@ -689,6 +690,23 @@ NetworkModel::ClassName(const RankClass& rankClass) const
     }
     return rankClass.ranks == all ? stage
                                   : stage + " in " + m_scenario.cluster.buildings[building].name;
+}
+
+double
+NetworkModel::Meeting() const
+{
+    const JobSpec& job = m_scenario.Job();
+    const ParallelPlan& plan = job.plan;
+    uint64_t ranks = uint64_t{plan.tp} * plan.cp;
+    if (job.Trains() && job.model.IsMoe())
+    {
+        ranks = std::max(ranks, uint64_t{plan.ExpertTensor()} * plan.ep);
+    }
+    if (plan.Reshards())
+    {
+        ranks = std::max(ranks, uint64_t{plan.tp} * ShardSizesOf(m_layout).dense);
+    }
+    return static_cast<double>(ranks);
 }
 
 BitRate

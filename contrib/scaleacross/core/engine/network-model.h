@@ -137,6 +137,11 @@ class NetworkModel
         return m_scenario.network.classes;
     }
 
+    /// Ranks of a stage that collectives in every microbatch join, so that none goes on without the
+    /// others: those of a replica, of all replicas that share experts, or weights that are given
+    /// up.
+    double Meeting() const;
+
     /// "stage 3", and where it is if its ranks are not in all buildings alike.
     std::string ClassName(const RankClass& rankClass) const;
 

@@ -79,18 +79,26 @@ class FlowSimulation
         }
     }
 
-    void Execute()
+    /// False as soon as the order in which simultaneous things are told decides who comes first,
+    /// which sets ranks apart that are taken to be alike; unless they are to stay together.
+    bool Execute(bool together, std::chrono::steady_clock::time_point started)
     {
-        m_started = std::chrono::steady_clock::now();
+        m_started = started;
         for (Seat& seat : m_seats)
         {
             m_clock.At(Duration(), [&seat] { seat.replay.Start(); });
         }
         while (!m_measured.AreDone())
         {
-            const Duration next = m_heap.Empty()
-                                      ? m_clock.Earliest()
-                                      : std::min(m_clock.Earliest(), m_heap.Earliest().at);
+            if (!together && m_transport.Network().OrderDecides())
+            {
+                return false;
+            }
+            Duration next = std::min(m_clock.Earliest(), m_transport.Network().NextChange());
+            if (!m_heap.Empty())
+            {
+                next = std::min(next, m_heap.Earliest().at);
+            }
             if (next == Duration::Max())
             {
                 throw RunError(
@@ -108,6 +116,7 @@ class FlowSimulation
         {
             m_sampler->Take(m_clock.Now(), m_links.Sum(m_transport.Carried()));
         }
+        return true;
     }
 
     RunReport Report() const
@@ -376,9 +385,22 @@ FlowEngine::Run(const Scenario& scenario, const RunOptions& options) const
                           "up to " + std::to_string(kMaxRanks),
                           "use the analytical engine, or a smaller cluster");
     }
-    FlowSimulation simulation(scenario, run, options, paths, symmetry, m_collisions, m_replay);
-    simulation.Execute();
-    RunReport report = simulation.Report();
+    RunReport report;
+    const auto started = std::chrono::steady_clock::now();
+    const auto replayed = [&](const Symmetry& alike, Replay replay, bool together) {
+        FlowSimulation simulation(scenario, run, options, paths, alike, m_collisions, replay);
+        const bool done = simulation.Execute(together, started);
+        if (done)
+        {
+            report = simulation.Report();
+        }
+        return done;
+    };
+    const bool together = m_replay == Replay::Every || run.graph.ranks > kMaxApart;
+    if (!replayed(symmetry, m_replay, together))
+    {
+        replayed(NoSymmetry(run.graph.ranks, paths), Replay::Every, true);
+    }
     report.engine = Name();
     CompleteReport(scenario, run, report);
     const std::optional<std::string> tooMuch = FillBusy(report);

@@ -15,7 +15,9 @@ namespace scaleacross
  * what the network makes of it is a model.
  *
  * Of ranks that are alike one stands for all (Symmetry), unless something that is drawn or the
- * order of what is simultaneous tells them apart: hashes that are sampled, losses, grants.
+ * order of what is simultaneous tells them apart: hashes that are sampled, losses, grants, and
+ * queues in which they wait for each other. Of more than kMaxApart ranks those that queue are taken
+ * to stay together.
  *
  * Deterministic for a seed, which decides which packets are lost, and with sampled collisions where
  * hashes put queue pairs. Threads may share an engine.
@@ -25,6 +27,9 @@ class FlowEngine : public Engine
   public:
     /// Ranks that are replayed, at most.
     static constexpr uint32_t kMaxRanks = 16'384;
+
+    /// Ranks that are replayed one by one, message by message, because they queue, at most.
+    static constexpr uint32_t kMaxApart = 1'024;
 
     enum class Replay : uint8_t
     {

@@ -34,6 +34,35 @@ FlowLinks::FlowLinks(const Scenario& scenario,
     {
         m_network.TellApart(scenario.network.classes.weights);
     }
+    for (DirectedLink link = 0; link < 2 * paths.Graph().links.size(); link++)
+    {
+        LetWait(link, {link});
+    }
+}
+
+Bytes
+FlowLinks::RoomAt(DirectedLink link) const
+{
+    const NetworkPlan& network = m_scenario.network;
+    const FabricLink& of = m_paths.Graph().links[link / 2];
+    const Vertex& from = m_paths.Graph().vertices[link % 2 == 1 ? of.b : of.a];
+    const bool isShort = network.control->controls || network.transport->credits;
+    if (from.kind == VertexKind::Nic || isShort || !network.classes.AreOne())
+    {
+        return Bytes();
+    }
+    const Bytes buffer = from.kind == VertexKind::Leaf ? network.leafBuffer : network.spineBuffer;
+    return Bytes(buffer.Count() / 2);
+}
+
+/// In front of a resource that is these links waits what may do so in front of one of them.
+void
+FlowLinks::LetWait(uint32_t resource, const std::vector<DirectedLink>& links)
+{
+    const NetworkPlan& network = m_scenario.network;
+    m_network.LetWait(resource,
+                      RoomAt(links.front()),
+                      network.mtu + network.Format().DataHeaders());
 }
 
 /// Of both directions of all links, then of the GPUs' egress, then of their ingress.
@@ -168,6 +197,7 @@ FlowLinks::BundleOf(const std::vector<DirectedLink>& links, bool beside)
         found->second = m_network.AddBundle(BitRate(rate),
                                             static_cast<uint32_t>(links.size()),
                                             m_scenario.network.multipath);
+        LetWait(found->second, links);
     }
     return found->second;
 }

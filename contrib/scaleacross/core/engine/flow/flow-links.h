@@ -51,6 +51,10 @@ class FlowLinks
         return m_network;
     }
 
+    /// What may wait in front of a link before who sends to it is paused: none in a NIC, whose
+    /// messages wait themselves.
+    Bytes RoomAt(DirectedLink link) const;
+
     /// What a rank sends to its server, and what comes to it from there, which limits nothing and
     /// is only counted.
     uint32_t EgressOf(Rank rank) const;
@@ -65,6 +69,7 @@ class FlowLinks
 
   private:
     std::vector<BitRate> ResourceRates() const;
+    void LetWait(uint32_t resource, const std::vector<DirectedLink>& links);
     std::vector<WayLink> FoldedLinksOf(const FlowWay& way, Rank from) const;
     uint32_t BundleOf(const std::vector<DirectedLink>& links, bool beside);
 

@@ -11,10 +11,33 @@
 namespace scaleacross
 {
 
+namespace
+{
+
+constexpr double kRounding = 1e-9; //!< of rates and shares
+
+/// Never early by more than rounding; the clock is no finer than a picosecond.
+Duration
+RoundedUp(double seconds)
+{
+    constexpr double kPart = 1e-3; // of a picosecond
+    return Duration::Picoseconds(static_cast<int64_t>(std::ceil(seconds * 1e12 - kPart)));
+}
+
+bool
+IsOfSeveral(const FlowUse& use)
+{
+    return use.share > 1.0 + kRounding;
+}
+
+} // namespace
+
 FlowNetwork::FlowNetwork(const std::vector<BitRate>& rates)
     : m_rates(static_cast<uint32_t>(rates.size())),
       m_carried(rates.size())
 {
+    m_queues.resize(rates.size());
+    m_sent.resize(rates.size());
     for (const BitRate rate : rates)
     {
         m_bitRates.push_back(rate.Value());
@@ -28,11 +51,26 @@ FlowNetwork::TellApart(const ClassWeights& weights)
     m_rates.TellClassesApart({weights.begin(), weights.end()});
 }
 
+void
+FlowNetwork::LetWait(uint32_t resource, Bytes room, Bytes packet)
+{
+    if (room == Bytes())
+    {
+        return;
+    }
+    Queue& queue = m_queues[resource];
+    queue.room = static_cast<double>(room.Count()) * 8.0 / m_bitRates[resource];
+    queue.packet = static_cast<double>(packet.Count()) * 8.0 / m_bitRates[resource];
+    m_rates.LetWait(resource);
+}
+
 uint32_t
 FlowNetwork::AddLink(BitRate rate)
 {
     m_bitRates.push_back(rate.Value());
     m_carried.push_back(0);
+    m_sent.push_back(0);
+    m_queues.emplace_back();
     return m_rates.AddResource();
 }
 
@@ -69,34 +107,170 @@ FlowNetwork::Start(double bits,
     Flow& flow = m_flows[id];
     flow.bits = flow.left = bits;
     flow.rate = 0;
-    flow.limit = limit.Value();
     flow.carried = carried;
     flow.since = now;
     flow.finish = Duration::Max();
     flow.there = true;
     flow.uses = uses;
-    Count(flow, 1.0);
+    Count(flow.uses, 1.0);
+    for (const FlowUse& use : uses)
+    {
+        m_queues[use.resource].alike += IsOfSeveral(use) ? 1 : 0;
+    }
     return id;
 }
 
-void
+Duration
 FlowNetwork::Finish(Id id, Duration now)
 {
     Flow& flow = m_flows[id];
     SCALEACROSS_INVARIANT(flow.there && flow.finish == now, "a flow ends before it is through");
+    Duration wait;
     for (const FlowUse& use : flow.uses)
     {
         m_carried[use.resource] += flow.carried * use.share;
+        m_sent[use.resource] += flow.bits * use.share;
+        wait = std::max(wait, WaitOf(use, now));
     }
-    Count(flow, -1.0);
     flow.there = false;
     m_rates.Remove(id);
+    if (wait == Duration())
+    {
+        Count(flow.uses, -1.0);
+    }
+    else
+    {
+        m_departing.push({now + wait, std::move(flow.uses)});
+    }
+    return wait;
+}
+
+/// How long the last bit of a flow waits at a resource, which leaves its sender now.
+Duration
+FlowNetwork::WaitOf(const FlowUse& use, Duration now)
+{
+    Queue& queue = m_queues[use.resource];
+    if (queue.room == 0)
+    {
+        return Duration();
+    }
+    Touch(use.resource, now);
+    if (queue.ended != now)
+    {
+        queue.ended = now;
+        queue.behind = EndingOn(use.resource, now);
+    }
+    queue.behind--;
+    queue.alike -= IsOfSeveral(use) ? 1 : 0;
+    const double ahead = queue.waiting - queue.behind * queue.packet;
+    if (ahead <= 0)
+    {
+        return Duration();
+    }
+    m_orderDecides = m_orderDecides || queue.behind > 0;
+    return Duration::Seconds(ahead / queue.capacity);
+}
+
+Duration
+FlowNetwork::WaitNow(const std::vector<FlowUse>& uses, Duration now) const
+{
+    double wait = 0;
+    for (const FlowUse& use : uses)
+    {
+        const Queue& queue = m_queues[use.resource];
+        wait = std::max(wait, queue.room > 0 ? WaitingAt(queue, now) / queue.capacity : 0.0);
+    }
+    return Duration::Seconds(wait);
+}
+
+/// Flows over this resource whose last bit leaves the sender now.
+uint32_t
+FlowNetwork::EndingOn(uint32_t resource, Duration now) const
+{
+    uint32_t ending = 0;
+    m_rates.ForFlowsOf(resource, [&](Id id) { ending += m_flows[id].finish == now ? 1 : 0; });
+    return ending;
+}
+
+double
+FlowNetwork::WaitingAt(const Queue& queue, Duration now)
+{
+    const double more = (queue.load - queue.capacity) * (now - queue.since).S();
+    return queue.full ? queue.room : std::clamp(queue.waiting + more, 0.0, queue.room);
+}
+
+/// What comes to a resource that has room, or leaves it, is about to change.
+void
+FlowNetwork::Touch(uint32_t resource, Duration now)
+{
+    Queue& queue = m_queues[resource];
+    queue.waiting = WaitingAt(queue, now);
+    queue.since = now;
+    if (!queue.touched)
+    {
+        queue.touched = true;
+        m_touched.push_back(resource);
+    }
+}
+
+Duration
+FlowNetwork::NextChange() const
+{
+    const Duration departs = m_departing.empty() ? Duration::Max() : m_departing.top().at;
+    return m_fills.Empty() ? departs : std::min(departs, m_fills.Earliest().at);
+}
+
+/// Looks where there is no room left, or some again. True if rates change by that.
+bool
+FlowNetwork::Settle(Duration now)
+{
+    bool changes = false;
+    for (const uint32_t resource : m_touched)
+    {
+        changes = Settle(resource, now) || changes;
+    }
+    m_touched.clear();
+    return changes;
+}
+
+bool
+FlowNetwork::Settle(uint32_t resource, Duration now)
+{
+    Queue& queue = m_queues[resource];
+    queue.touched = false;
+    queue.load = m_rates.Load(resource);
+    m_fills.Remove(resource);
+    if (queue.full)
+    {
+        if (queue.load < queue.capacity * (1.0 - kRounding))
+        {
+            queue.full = false; // it holds nobody back
+            m_rates.SetCapacity(resource, MaxMin::kUnlimited);
+        }
+        return false;
+    }
+    if (queue.load <= queue.capacity * (1.0 + kRounding))
+    {
+        return false;
+    }
+    m_orderDecides = m_orderDecides || queue.alike > 0;
+    const double seconds = (queue.room - queue.waiting) / (queue.load - queue.capacity);
+    constexpr double kNever = 1e6; // s, longer than any iteration
+    const Duration fills = RoundedUp(std::min(seconds, kNever));
+    if (fills > Duration())
+    {
+        m_fills.Set(resource, {now + fills, resource});
+        return false;
+    }
+    queue.full = true;
+    m_rates.SetCapacity(resource, queue.capacity);
+    return true;
 }
 
 void
-FlowNetwork::Count(const Flow& flow, double sign)
+FlowNetwork::Count(const std::vector<FlowUse>& uses, double sign)
 {
-    for (const FlowUse& use : flow.uses)
+    for (const FlowUse& use : uses)
     {
         if (use.pairs == 0)
         {
@@ -142,15 +316,46 @@ FlowNetwork::SlowdownOf(const Bundle& bundle)
 void
 FlowNetwork::Share(Duration now)
 {
+    while (!m_departing.empty() && m_departing.top().at <= now)
+    {
+        Count(m_departing.top().uses, -1.0);
+        m_departing.pop();
+    }
     for (const uint32_t resource : m_recounted)
     {
         Bundle& bundle = m_bundles.at(resource);
         bundle.changed = false;
-        m_rates.SetCapacity(resource, 1.0 / SlowdownOf(bundle));
+        const double capacity = 1.0 / SlowdownOf(bundle);
+        Queue& queue = m_queues[resource];
+        if (queue.room > 0)
+        {
+            Touch(resource, now);
+            queue.capacity = capacity;
+        }
+        if (queue.room == 0 || queue.full)
+        {
+            m_rates.SetCapacity(resource, capacity);
+        }
     }
     m_recounted.clear();
+    while (!m_fills.Empty() && m_fills.Earliest().at <= now)
+    {
+        const uint32_t resource = m_fills.First();
+        m_fills.Remove(resource);
+        Touch(resource, now);
+    }
     m_changed.clear();
-    m_rates.Solve();
+    do
+    {
+        m_rates.Solve();
+        TakeRates(now);
+    } while (Settle(now));
+}
+
+/// What the last Solve() has changed.
+void
+FlowNetwork::TakeRates(Duration now)
+{
     for (const MaxMin::Flow id : m_rates.Changed())
     {
         Flow& flow = m_flows[id];
@@ -160,6 +365,13 @@ FlowNetwork::Share(Duration now)
             continue; // gone, or there twice
         }
         SCALEACROSS_INVARIANT(rate > 0 || m_tellsApart, "a flow does not move");
+        for (const FlowUse& use : flow.uses)
+        {
+            if (m_queues[use.resource].room > 0)
+            {
+                Touch(use.resource, now);
+            }
+        }
         flow.left = Left(id, now);
         flow.since = now;
         flow.rate = rate;
@@ -169,10 +381,7 @@ FlowNetwork::Share(Duration now)
             flow.finish = Duration::Max(); // as long as other classes go before
             continue;
         }
-        // Never early by more than rounding; the clock is no finer than a picosecond.
-        constexpr double kPart = 1e-3; // of a picosecond
-        const double ps = std::ceil(flow.left / rate * 1e12 - kPart);
-        flow.finish = now + Duration::Picoseconds(static_cast<int64_t>(std::max(0.0, ps)));
+        flow.finish = now + RoundedUp(std::max(0.0, flow.left / rate));
     }
     m_rates.Changed().clear();
 }
@@ -181,6 +390,7 @@ std::vector<double>
 FlowNetwork::Carried(Duration now) const
 {
     std::vector<double> carried = m_carried;
+    std::vector<double> sent = m_sent;
     for (Id id = 0; id < m_flows.size(); id++)
     {
         const Flow& flow = m_flows[id];
@@ -190,7 +400,16 @@ FlowNetwork::Carried(Duration now) const
             for (const FlowUse& use : flow.uses)
             {
                 carried[use.resource] += flow.carried * use.share * (1.0 - left / flow.bits);
+                sent[use.resource] += use.share * (flow.bits - left);
             }
+        }
+    }
+    for (size_t r = 0; r < carried.size(); r++)
+    {
+        if (m_queues[r].room > 0 && sent[r] > 0)
+        {
+            const double waiting = WaitingAt(m_queues[r], now) * m_bitRates[r];
+            carried[r] *= std::max(0.0, 1.0 - waiting / sent[r]);
         }
     }
     return carried;

@@ -4,6 +4,7 @@
 #define SCALEACROSS_FLOW_NETWORK_H
 
 #include "core/base/units.h"
+#include "core/engine/event-heap.h"
 #include "core/engine/max-min.h"
 #include "core/spec/multipath.h"
 #include "core/spec/traffic-classes.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <queue>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,12 +37,24 @@ struct FlowUse
  * Volumes under way over links of given rates, shared max-min fairly: all rates rise together, in
  * proportion to the flows' weights, until a link is full or a flow at its limit (MaxMin).
  *
+ * Where there is room to wait in front of a link (LetWait), it holds back nobody until that is
+ * full. What comes faster than it leaves waits in the order in which it comes: the last bit of a
+ * flow that has left its sender at a time t goes on when all that came until then has, w(t) / c
+ * later for w bits that wait and a link of rate c. Of several such links on a way the slowest
+ * counts: behind it what a flow sends comes no faster than the others let it. So a flow that began
+ * a little earlier is through earlier by r / c times that, with senders of rate r: who waits for
+ * the same link again and again comes to take turns. Flows that leave their senders at the same
+ * time do so too, as the last packet of each waits for the one before.
+ *
  * A bundle is several equal links of which each packet or queue pair takes one. Where a hash
  * chooses, the fullest link holds back what is spread over them, so that a bundle of n links gives
  * 1 / PathSlowdown(flows, n) of its rate while so many flows are there: collisions in expectation.
  *
  * Worked case: two flows of 1 Gbit over one link of 1 Gb/s, the second from 0.5 s on: the first has
- * half of its bits left then, both have 0.5 Gb/s, it ends at 1.5 s and the second at 2 s.
+ * half of its bits left then, both have 0.5 Gb/s, it ends at 1.5 s and the second at 2 s. With
+ * senders of 2 Gb/s each, the second from 0.25 s on: they would end at 1.75 s and 2 s; with room to
+ * wait the first has left its sender at 0.5 s, when 1 Gbit waits of the 1.5 that have come, and
+ * ends at 1.5 s; the second has left at 0.75 s, when 1.25 Gbit wait, and ends at 2 s.
  */
 class FlowNetwork
 {
@@ -57,6 +71,12 @@ class FlowNetwork
     /// (MaxMin::TellClassesApart). A flow may then have to wait, with a finish time of
     /// Duration::Max().
     void TellApart(const ClassWeights& weights);
+
+    /**
+     * Before the first flow that uses it: in front of a resource there is so much room for what
+     * comes too fast, in packets of so many bytes. Without room: as before.
+     */
+    void LetWait(uint32_t resource, Bytes room, Bytes packet);
 
     /// One more resource; its number.
     uint32_t AddLink(BitRate rate);
@@ -76,13 +96,28 @@ class FlowNetwork
              Duration now,
              uint32_t trafficClass = 0);
 
-    /// Ends it. Domain: its finish time.
-    void Finish(Id id, Duration now);
+    /// All of it has left its sender. Domain: its finish time. Returns how long its last bit waits
+    /// on its way.
+    Duration Finish(Id id, Duration now);
 
     /// Brings rates up to date with what began and ended.
     void Share(Duration now);
 
-    /// If nothing else changes, of a flow that moves.
+    /// When to Share() next, if nothing begins or ends until then; Duration::Max(): never.
+    Duration NextChange() const;
+
+    /// Whether flows have left their senders at the same time for where something waits, so that
+    /// the order in which they are told decides who is through first; those that one stands for do
+    /// so.
+    bool OrderDecides() const
+    {
+        return m_orderDecides;
+    }
+
+    /// How long a bit waits on its way that leaves its sender now.
+    Duration WaitNow(const std::vector<FlowUse>& uses, Duration now) const;
+
+    /// When a flow that moves has left its sender, if nothing else changes.
     Duration FinishTime(Id id) const
     {
         return m_flows[id].finish;
@@ -107,35 +142,55 @@ class FlowNetwork
         return m_flows[id].rate / m_flows[id].bits;
     }
 
-    /// Whether nothing but its own limit holds a flow back.
-    bool IsAtItsLimit(Id id) const
-    {
-        return m_flows[id].rate >= m_flows[id].limit * (1.0 - kRounding);
-    }
-
     /// Flows whose finish time the last Share() has changed.
     const std::vector<Id>& Changed() const
     {
         return m_changed;
     }
 
-    /// Bytes that each resource has carried up to now.
+    /// Bytes that each resource has carried up to now: those that have come to it less those that
+    /// wait.
     std::vector<double> Carried(Duration now) const;
 
   private:
-    static constexpr double kRounding = 1e-9; //!< of rates
-
     struct Flow
     {
         double bits{0};    //!< in all
         double left{0};    //!< at `since`
         double rate{0};    //!< bit/s
-        double limit{0};   //!< bit/s
         double carried{0}; //!< bytes
         Duration since;
         Duration finish;
         bool there{false};
         std::vector<FlowUse> uses;
+    };
+
+    /// What waits in front of a resource, in seconds of its rate.
+    struct Queue
+    {
+        double room{0};
+        double packet{0};
+        double waiting{0};  //!< at `since`
+        double load{0};     //!< that comes in a second
+        double capacity{1}; //!< that leaves in a second, at most
+        Duration since;
+        bool full{false};
+        bool touched{false};
+        uint32_t alike{0};               //!< flows that stand for several here
+        Duration ended{Duration::Max()}; //!< when flows last left their senders,
+        uint32_t behind{0};              //!< and how many of these have not been told yet
+    };
+
+    /// What has left its sender, and stays among those that choose links until it is through.
+    struct Departing
+    {
+        Duration at;
+        std::vector<FlowUse> uses;
+
+        bool operator<(const Departing& other) const
+        {
+            return at > other.at; // earliest on top
+        }
     };
 
     struct Bundle
@@ -148,13 +203,27 @@ class FlowNetwork
         std::unordered_map<uint32_t, uint32_t> groups; //!< flows of each
     };
 
-    void Count(const Flow& flow, double sign);
+    void Count(const std::vector<FlowUse>& uses, double sign);
+    Duration WaitOf(const FlowUse& use, Duration now);
+    uint32_t EndingOn(uint32_t resource, Duration now) const;
+    static double WaitingAt(const Queue& queue, Duration now);
+    void Touch(uint32_t resource, Duration now);
+    void TakeRates(Duration now);
+    bool Settle(Duration now);
+    bool Settle(uint32_t resource, Duration now);
+
     /// PathSlowdown() of what is on a bundle.
     double SlowdownOf(const Bundle& bundle);
 
     MaxMin m_rates; //!< flows have the ids of here
     bool m_tellsApart{false};
     std::vector<double> m_bitRates;
+    std::vector<Queue> m_queues;     //!< by resource; without room nothing waits
+    std::vector<uint32_t> m_touched; //!< queues whose load has changed
+    EventHeap m_fills;               //!< when there will be no room left
+    std::priority_queue<Departing> m_departing;
+    bool m_orderDecides{false};
+    std::vector<double> m_sent; //!< bits of flows that have ended, by resource
     std::vector<Flow> m_flows;
     std::vector<double> m_carried;        //!< bytes of flows that have ended, by resource
     std::map<uint32_t, Bundle> m_bundles; //!< by resource

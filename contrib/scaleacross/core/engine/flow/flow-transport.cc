@@ -53,8 +53,7 @@ FlowTransport::FlowTransport(const Scenario& scenario,
       m_inside(scenario.cluster.Gpus()),
       m_rings(scenario, symmetry, clock, *this),
       m_grants(scenario.network.admission > Bytes() ? scenario.cluster.Gpus() : 0),
-      m_pairsAt(size_t{scenario.cluster.Gpus()} * m_ports),
-      m_sending(scenario.cluster.Gpus())
+      m_pairsAt(size_t{scenario.cluster.Gpus()} * m_ports)
 {
     for (Credit& credit : m_grants)
     {
@@ -226,7 +225,11 @@ FlowTransport::StartInside(uint32_t number, double left)
                                                          uses,
                                                          m_clock.Now());
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
-    m_owners[flow] = {true, number, {lane.messages.front(), message.bytes}};
+    m_owners[flow] = {};
+    m_owners[flow].inside = true;
+    m_owners[flow].index = number;
+    m_owners[flow].number = m_begun++;
+    m_owners[flow].transfer = {lane.messages.front(), message.bytes};
 }
 
 void
@@ -252,7 +255,7 @@ FlowTransport::Share()
 void
 FlowTransport::Finished(FlowNetwork::Id flow)
 {
-    m_links.Network().Finish(flow, m_clock.Now());
+    const Duration queued = m_links.Network().Finish(flow, m_clock.Now());
     const Owner owner = m_owners[flow];
     if (!owner.inside)
     {
@@ -260,16 +263,16 @@ FlowTransport::Finished(FlowNetwork::Id flow)
         connection.free += owner.pairs;
         connection.moving.erase(
             std::find(connection.moving.begin(), connection.moving.end(), flow));
-        m_sending[connection.from]--;
+        const Duration wait = std::max(queued, owner.through - m_clock.Now());
         if (std::isfinite(connection.unit))
         {
-            m_clock.After(connection.roundTrip,
+            m_clock.After(connection.roundTrip + wait,
                           [this, index = owner.index, transfer = owner.transfer] {
                               GiveBack(index, static_cast<double>(transfer.bytes.Count()));
                           });
         }
         const auto size = static_cast<double>(owner.transfer.bytes.Count());
-        Duration latency = m_model.EdgeLatency(connection.path, size);
+        Duration latency = m_model.EdgeLatency(connection.path, size) + wait;
         if (AnnouncesOf(connection))
         {
             latency -= connection.path.propagation * 2; // see Announce()
@@ -403,6 +406,8 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
             if (part.share < 1) // one of several links, which a queue pair has for itself at most
             {
                 choice = std::min(choice, m_paths.RateOf(part.link));
+                connection.room = std::min(connection.room,
+                                           static_cast<double>(m_links.RoomAt(part.link).Count()));
             }
         }
         least = std::min(least, way.path.Slowest());
@@ -537,7 +542,7 @@ FlowTransport::Post(uint32_t index, MessageId id, const SlotWindow& slots)
     Message& message = m_messages[id];
     if (!connection.gated)
     {
-        connection.waiting.push_back({id, message.bytes, LeavesNic(connection, message.bytes)});
+        connection.waiting.push_back({id, message.bytes});
         StartWaiting(index);
         return;
     }
@@ -562,9 +567,7 @@ FlowTransport::TakeSlots(uint32_t index)
     while (connection.slots > 0 && !connection.forSlots.empty())
     {
         connection.slots--;
-        Transfer& next = connection.forSlots.front();
-        next.left = LeavesNic(connection, next.bytes);
-        connection.waiting.push_back(next);
+        connection.waiting.push_back(connection.forSlots.front());
         connection.forSlots.pop_front();
     }
     StartWaiting(index);
@@ -578,49 +581,11 @@ FlowTransport::PairsFor(const Connection& connection, Bytes bytes) const
     return std::clamp(static_cast<uint32_t>(std::lround(spread.pairs)), 1U, connection.pairs);
 }
 
-/// Whether what leaves now comes behind all that the connection has under way: that has left the
-/// NIC, and stands in queues of the network since something that is shared holds it back. Not where
-/// queues stay short: with credits of links, windows or a congestion control; and only as much as a
-/// switch can hold.
-bool
-FlowTransport::QueuesBehind(const Connection& connection) const
-{
-    const NetworkPlan& network = m_scenario.network;
-    if (connection.moving.empty() || m_clock.Now() < connection.left ||
-        std::isfinite(connection.unit) || network.control->controls || network.transport->credits)
-    {
-        return false;
-    }
-    double bits = 0;
-    for (const FlowNetwork::Id flow : connection.moving)
-    {
-        if (m_links.Network().IsAtItsLimit(flow))
-        {
-            return false;
-        }
-        bits += m_links.Network().Left(flow, m_clock.Now());
-    }
-    const Bytes buffer = std::min(network.leafBuffer, network.spineBuffer);
-    return bits / 8.0 <= static_cast<double>(buffer.Count());
-}
-
-/// When the last of so many bytes that are posted now has left the NIC, whose transfers share it
-/// evenly, if the network takes them.
-Duration
-FlowTransport::LeavesNic(const Connection& connection, Bytes bytes) const
-{
-    const uint32_t ports = std::min(PairsFor(connection, bytes), m_ports);
-    const double rate = connection.path.rates.front().Value() * ports;
-    const double sharers = m_sending[connection.from] + 1.0;
-    return m_clock.Now() +
-           Duration::Seconds(static_cast<double>(bytes.Count()) * 8.0 * sharers / rate);
-}
-
 void
 FlowTransport::StartWaiting(uint32_t index)
 {
     Connection& connection = m_connections[index];
-    while (!connection.waiting.empty() && !QueuesBehind(connection))
+    while (!connection.waiting.empty())
     {
         Transfer& front = connection.waiting.front();
         if (front.announces)
@@ -629,7 +594,9 @@ FlowTransport::StartWaiting(uint32_t index)
             {
                 return;
             }
-            m_clock.After(connection.path.propagation, [this, id = front.message] { Deliver(id); });
+            const Duration wait = m_links.Network().WaitNow(connection.all, m_clock.Now());
+            m_clock.After(connection.path.propagation + wait,
+                          [this, id = front.message] { Deliver(id); });
             connection.waiting.pop_front();
             continue;
         }
@@ -642,7 +609,7 @@ FlowTransport::StartWaiting(uint32_t index)
         const double share = std::min(
             {static_cast<double>(front.bytes.Count()), connection.unit * pairs, connection.most});
         const Bytes bytes(static_cast<uint64_t>(share));
-        const Transfer part{front.message, bytes, front.left, bytes == front.bytes};
+        const Transfer part{front.message, bytes, bytes == front.bytes};
         const auto size = static_cast<double>(part.bytes.Count());
         if (std::isfinite(connection.unit))
         {
@@ -688,7 +655,18 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
         packets = lossy.packets;
     }
     const double bits = m_model.WireBytes(1.0, size, spread) * 8.0 * volume;
-    const BitRate limit = std::min(FlowNetwork::kNoLimit, connection.rate * pairs);
+    BitRate limit = std::min(FlowNetwork::kNoLimit, connection.rate * pairs);
+    Duration through;
+    if (limit < FlowNetwork::kNoLimit && bits / 8.0 <= connection.room)
+    {
+        // It waits in front of the links that its queue pairs have, behind what all of them have
+        // brought there before.
+        const Duration now = m_clock.Now();
+        const double all = connection.rate.Value() * connection.pairs;
+        connection.through = std::max(connection.through, now) + Duration::Seconds(bits / all);
+        through = std::max(connection.through, now + Duration::Seconds(bits / limit.Value()));
+        limit = FlowNetwork::kNoLimit;
+    }
     const FlowNetwork::Id flow = m_links.Network().Start(
         bits,
         m_model.DataBytes(1.0, size, spread) * volume,
@@ -698,12 +676,10 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
         m_clock.Now(),
         connection.trafficClass);
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
-    m_owners[flow] = {false, index, transfer, connection.turn, pairs, packets};
+    m_owners[flow] = {false, index, m_begun++, transfer, connection.turn, pairs, packets, through};
     connection.turn = (connection.turn + pairs) % connection.pairs;
     connection.free -= pairs;
     connection.moving.push_back(flow);
-    m_sending[connection.from]++;
-    connection.left = std::max(connection.left, transfer.left);
 }
 
 void
@@ -742,7 +718,7 @@ void
 FlowTransport::Announce(uint32_t index, MessageId id)
 {
     m_clock.After(m_connections[index].path.propagation, [this, index, id] {
-        m_connections[index].waiting.push_back({id, Bytes(), m_clock.Now(), true, true});
+        m_connections[index].waiting.push_back({id, Bytes(), true, true});
         StartWaiting(index);
     });
 }

@@ -56,8 +56,8 @@ enum class Collisions : uint8_t
  * parts, as long as there is something left of what may be under way; that comes back a round trip
  * after it has left.
  *
- * Messages that leave when all earlier ones of their connection stand in the queues of the network
- * come behind these, on whatever queue pair.
+ * What has left its sender waits in front of what is slower (FlowNetwork), and arrives so much
+ * later; its queue pairs take the next message meanwhile.
  *
  * Messages with slots of their own (MessageCare) are cut into pieces, each of which leaves when
  * there is a slot; that is free again when the receiver's word has come back.
@@ -65,7 +65,7 @@ enum class Collisions : uint8_t
  * Of ranks that are alike (Symmetry) one sends for all, and what goes to one of them goes to that
  * one, over the links that are alike to those on its way.
  *
- * Left out: queues between connections; congestion control; bandwidth of credits.
+ * Left out: congestion control; bandwidth of credits.
  */
 class FlowTransport : private ServerRings::Owner
 {
@@ -102,17 +102,18 @@ class FlowTransport : private ServerRings::Owner
         return m_links.Network();
     }
 
-    /// Has the network share anew. Whoever drives it calls this after every step of the clock, and
-    /// Finished() at the finish time of a flow.
+    /// Has the network share anew. Whoever drives it calls this after every step of the clock,
+    /// which goes no further than FlowNetwork::NextChange(), and Finished() at the finish time of a
+    /// flow.
     void Share();
 
     void Finished(FlowNetwork::Id flow);
 
-    /// Of flows that end at the same time those of lower numbers come first: above 2^32, and the
-    /// same for all receivers that are alike.
+    /// Of flows that end at the same time those of lower numbers come first: above 2^32, in the
+    /// order in which they began.
     uint64_t OrderOf(FlowNetwork::Id flow) const
     {
-        return (uint64_t{1} << 32U) + m_messages[m_owners[flow].transfer.message].head.tag;
+        return (uint64_t{1} << 32U) + m_owners[flow].number;
     }
 
     /// Up to now, by all ranks and links.
@@ -136,7 +137,6 @@ class FlowTransport : private ServerRings::Owner
     {
         MessageId message;
         Bytes bytes;
-        Duration left{};       //!< when the last of it leaves the NIC, if the network takes it
         bool last{true};       //!< of the parts of its message or piece
         bool announces{false}; //!< nothing but that all of the message has arrived
     };
@@ -165,12 +165,14 @@ class FlowTransport : private ServerRings::Owner
         uint32_t free{1};                       //!< queue pairs that carry nothing
         uint32_t turn{0};                       //!< the next one
         std::vector<FlowNetwork::Id> moving;    //!< what it has under way
-        Duration left;                          //!< when the last of that has left the NIC
+        Duration through;                       //!< when the last of that is through the link that
+                                                //!< its queue pairs choose
         bool isShared{true};                    //!< all queue pairs of a port have the same way
         std::vector<std::vector<FlowUse>> uses; //!< by port, or by queue pair
         std::vector<FlowUse> all;               //!< of all queue pairs together
         FabricPath path;                        //!< the longest
-        BitRate rate;                           //!< of one queue pair, at most
+        BitRate rate; //!< of one queue pair, at most: of the link it chooses
+        double room{std::numeric_limits<double>::infinity()}; //!< bytes that wait in front of that
         std::deque<Transfer> waiting;
         Credit window;  //!< of the connection
         double unit{0}; //!< bytes that a queue pair takes at a time, where something limits it
@@ -188,11 +190,13 @@ class FlowTransport : private ServerRings::Owner
     struct Owner
     {
         bool inside{false};
-        uint32_t index{0}; //!< lane, or connection
+        uint32_t index{0};  //!< lane, or connection
+        uint64_t number{0}; //!< among all that began
         Transfer transfer{0, Bytes(), {}};
         uint32_t first{0}; //!< queue pair of a connection
         uint32_t pairs{0};
         double packets{0}; //!< of each queue pair, where some may be lost
+        Duration through;  //!< when it is through the link that it has chosen
     };
 
     using ConnectionKey = std::tuple<SlotWindow, uint32_t, uint32_t, uint64_t>;
@@ -231,8 +235,6 @@ class FlowTransport : private ServerRings::Owner
     void TakeSlots(uint32_t connection);
     void StartWaiting(uint32_t connection);
     void StartTransfer(uint32_t connection, const Transfer& transfer, uint32_t pairs);
-    bool QueuesBehind(const Connection& connection) const;
-    Duration LeavesNic(const Connection& connection, Bytes bytes) const;
     void SetLimits(Connection& connection) const;
     bool Takes(Credit& credit, uint32_t connection, double bytes);
     void GiveBack(uint32_t connection, double bytes);
@@ -262,6 +264,7 @@ class FlowTransport : private ServerRings::Owner
     std::vector<Message> m_messages;
     std::vector<MessageId> m_freeMessages;
     std::vector<Owner> m_owners;                                        //!< by flow
+    uint64_t m_begun{0};                                                //!< flows
     std::map<std::tuple<Rank, Rank, uint32_t>, uint32_t> m_laneNumbers; //!< from, to (or all), lane
     std::vector<Lane> m_lanes;
     std::vector<uint32_t> m_inside; //!< messages that the rank has under way inside its server
@@ -272,7 +275,6 @@ class FlowTransport : private ServerRings::Owner
     std::deque<Connection> m_connections;
     std::vector<Credit> m_grants;    //!< by receiver; empty: it grants nothing
     std::vector<uint32_t> m_pairsAt; //!< queue pairs so far, by port of a NIC
-    std::vector<uint32_t> m_sending; //!< transfers to other servers that move, by rank
     /// Of `ecmp`: by sender and receiver, the resource that is the one path of all their messages.
     std::unordered_map<uint64_t, uint32_t> m_onePaths;
 };
