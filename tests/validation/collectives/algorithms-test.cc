@@ -153,8 +153,7 @@ TEST_P(Algorithms, DoubleTree)
     // sent at once the first arrives little before the last, and each level may wait for as many.
     // The analytical engine takes half of them, (1 + k) / 2. The leaf has room for all windows: two
     // children send to one NIC, 16 MiB each, and a pause would stop what they send to others, too.
-    // Flows have no room to wait in: what the NIC does not take yet has not left the children,
-    // which may have nothing else to send (engines.md, "Flow engine").
+    // Flows of 256 MiB on 16 queue pairs take 3 % more.
     for (const auto& [n, size, pairs] :
          std::vector<std::tuple<uint32_t, uint64_t, uint32_t>>{{4, kSize, 1},
                                                                {8, kSize, 1},

@@ -160,7 +160,7 @@ FlowNetwork::WaitOf(const FlowUse& use, Duration now)
         queue.ended = now;
         queue.behind = EndingOn(use.resource, now);
     }
-    queue.behind--;
+    queue.behind -= queue.behind > 0 ? 1 : 0; // none, if rounding has it end just after the others
     queue.alike -= IsOfSeveral(use) ? 1 : 0;
     const double ahead = queue.waiting - queue.behind * queue.packet;
     if (ahead <= 0)
