@@ -20,7 +20,8 @@ nic         Number and rate, by nics_of. A candidate that has these is taken bef
 env         GPUs with an architecture that NCCL knows run `network.collective: nccl`, by NCCL's own
             choice, or with ALGO=Ring or ALGO=Tree, or one of these words alone, by that, and with
             NVLS_ENABLE=0 by rings; others run a ring that copies through slots
-            (`network.copy: staged`). A line that says that no plugin for the network was there
+            (`network.copy: staged`). A message takes one queue pair, as NCCL has it unless
+            NCCL_IB_SPLIT_DATA_ON_QPS is 1. A line that says that no plugin for the network was there
             was measured over TCP sockets, which are not modelled, and is left out.
 note        A line of a system that is called faulty, slow or underperforming is left out.
 op          By OPERATIONS; others are left out.
@@ -185,9 +186,11 @@ def library_of(line, architecture):
     algorithm = found[1].lower() if found else None
     if re.search(r"\bNVLS_ENABLE=0\b", line["env"]):
         algorithm = algorithm or "ring"
+    splits = re.search(r"\bSPLIT_DATA_ON_QPS=1\b", line["env"])
+    balance = {"network.balance": "split" if splits else "round-robin"}
     if architecture == "other":
-        return {"network.collective": algorithm or "ring", "network.copy": "staged"}
-    return {"network.collective": "nccl",
+        return {"network.collective": algorithm or "ring", "network.copy": "staged", **balance}
+    return {"network.collective": "nccl", **balance,
             **({"network.nccl_algorithm": algorithm} if algorithm else {})}
 
 

@@ -31,7 +31,7 @@ DISTANCES = [0, 0.5, 3, 10, 30, 100, 300, 1000]  # km
 # peers; the others are NCCL's choice, with its default of one queue pair and with two.
 LIBRARIES = {
     "NCCL, 1 queue pair": {"collective": "nccl", "qps": 1},
-    "NCCL, 2 queue pairs": {"collective": "nccl", "qps": 2},
+    "NCCL, 2 queue pairs": {"collective": "nccl", "qps": 2, "balance": "round-robin"},
     "NCCL, rings": {"collective": "nccl", "nccl_algorithm": "ring", "nccl_protocol": "simple",
                     "qps": 1},
     "NCCLX, far": {"collective": "hierarchical", "copy": "zero-copy", "channels": 8, "qps": 16,

@@ -346,7 +346,7 @@ TEST_F(ExportTest, WritesForNcclWhatTheStudyGives)
     for (const char* variable : {"NCCL_IB_TIMEOUT",
                                  "NCCL_IB_RETRY_CNT",
                                  "NCCL_IB_ADAPTIVE_ROUTING",
-                                 "NCCL_P2P_NET_CHUNKSIZE",
+                                 "NCCL_IB_SPLIT_DATA_ON_QPS",
                                  "NCCL_ALGO"})
     {
         EXPECT_THAT(plain, testing::Not(HasSubstr(std::string("export ") + variable)));

@@ -369,7 +369,7 @@ class PlanFormats(unittest.TestCase):
     def check_network(self, network, drawn, values, text, known):
         widest = network.get("tiers", {}).get("cross" if drawn.buildings > 1 else "building", {})
         qps = widest.get("qps", network.get("qps", 16))
-        balance = widest.get("balance", network.get("balance", "round-robin"))
+        balance = widest.get("balance", network.get("balance", "split"))
         tier = "cross" if drawn.buildings > 1 else "building"
         given = drawn.given()
         chosen = {what: bool(given & {f"network.{what}", f"network.tiers.{tier}.{what}"})

@@ -517,7 +517,7 @@ class SegmentBalanceTest : public TestCase
     void CheckTurns()
     {
         SegmentBalance balance;
-        balance.Configure({4, 512 * kKiB, 0});
+        balance.Configure({4, 512 * kKiB, 0}, 4 * kKiB);
         NS_TEST_EXPECT_MSG_EQ(balance.Cut(0, 2304 * kKiB, true), 5, "");
         std::vector<uint32_t> order;
         MessageSegment segment{};
@@ -530,11 +530,20 @@ class SegmentBalanceTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ((order == std::vector<uint32_t>{0, 1, 2, 3, 0}), true, "");
         NS_TEST_EXPECT_MSG_EQ(segment.bytes, 256 * kKiB, "");
         NS_TEST_EXPECT_MSG_EQ(*balance.Turn(), 1, "");
-        balance.Configure({4, 0, 0});
+        balance.Configure({4, 0, 0}, 4 * kKiB);
         NS_TEST_EXPECT_MSG_EQ(balance.Cut(1, 2304 * kKiB, true), 4, "");
         NS_TEST_EXPECT_MSG_EQ(balance.Take(0).bytes, 576 * kKiB, "");
         balance.Clear();
         NS_TEST_EXPECT_MSG_EQ(balance.HasWaiting(), false, "");
+        NS_TEST_EXPECT_MSG_EQ(balance.Cut(1, 36 * kKiB, true), 3, "parts of whole packets");
+        for (const uint32_t queuePair : {0, 1, 2})
+        {
+            NS_TEST_EXPECT_MSG_EQ(*balance.Turn(), queuePair, "");
+            NS_TEST_EXPECT_MSG_EQ(balance.Take(queuePair).bytes, 12 * kKiB, "");
+        }
+        NS_TEST_EXPECT_MSG_EQ(balance.Cut(1, 4 * kKiB, true), 1, "");
+        NS_TEST_EXPECT_MSG_EQ(*balance.Turn(), 0, "it comes behind the first part of the other");
+        balance.Clear();
         NS_TEST_EXPECT_MSG_EQ(balance.Cut(2, 0, true), 1, "an empty message is one segment");
     }
 
@@ -542,9 +551,9 @@ class SegmentBalanceTest : public TestCase
     void CheckSingle()
     {
         SegmentBalance balance;
-        balance.Configure({1, 1000, 0});
+        balance.Configure({1, 1000, 0}, 4 * kKiB);
         NS_TEST_EXPECT_MSG_EQ(balance.Cut(0, 5000, true), 1, "");
-        balance.Configure({1, 1000, 2});
+        balance.Configure({1, 1000, 2}, 4 * kKiB);
         NS_TEST_EXPECT_MSG_EQ(balance.Cut(1, 5000, true), 5, "");
     }
 
@@ -552,7 +561,7 @@ class SegmentBalanceTest : public TestCase
     void CheckOutstanding()
     {
         SegmentBalance balance;
-        balance.Configure({2, 1000, 1});
+        balance.Configure({2, 1000, 1}, 4 * kKiB);
         balance.Cut(8, 2000, true);
         balance.Cut(9, 1000, true);
         for (const uint32_t queuePair : {0, 1})
@@ -570,7 +579,7 @@ class SegmentBalanceTest : public TestCase
     void CheckMessages()
     {
         SegmentBalance balance;
-        balance.Configure({2, 1000, 0});
+        balance.Configure({2, 1000, 0}, 4 * kKiB);
         NS_TEST_EXPECT_MSG_EQ(balance.MessageOf(0, 0), UINT64_MAX, "nothing is posted");
         balance.Cut(8, 3000, true);
         balance.Cut(9, 1000, true);

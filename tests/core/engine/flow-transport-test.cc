@@ -96,7 +96,8 @@ TEST(FlowTransport, APieceGivesBackOneSlotWhateverPartsItGoesIn)
     MessageCare care;
     care.slots.slots = 1;
     care.slots.bytes = Bytes(kHalfMiB);
-    const std::string network = "recovery: selective-repeat, qps: 16, segment: 512KiB";
+    const std::string network = "recovery: selective-repeat, qps: 16, segment: 512KiB, "
+                                "balance: round-robin";
     for (const char* window : {"", ", window: 256KiB"})
     {
         const auto times = DeliveriesOf(network + window, {{0, 4 * kHalfMiB}}, care);

@@ -171,44 +171,50 @@ TEST(Nccl, IsNeverFasterThanItsLinks)
     }
 }
 
-// Both engines, one collective alone. Five in six are within 3 %, and the worst is a tree over
-// three servers, 21.5 % faster by the model, which does not see that its first chunks share links
-// with those behind them. Most others are slower by the model: trees of medium size, whose messages
-// it lets take turns on queue pairs where packets find them free (as with `collective: tree`); and
-// all-reduces by lanes, whose members go on to gather while others still reduce.
+// Both engines, one collective alone. Five in six are within 3 %. The worst are trees: split over
+// queue pairs those of medium size, up to 24.9 % slower by the model, which has no message pass a
+// link before the one ahead is through all levels; by turns one over three servers, 21.5 % faster,
+// as the model does not see that its first chunks share links with those behind them. Of the others
+// all-reduces by lanes are slower by the model, whose members go on to gather while others still
+// reduce.
 TEST(Nccl, EnginesAgree)
 {
-    std::vector<double> errors;
-    std::string worst;
-    double most = 0;
-    for (const Case& drawn : Cases())
+    for (const auto& [balance, within] : {std::pair{"split", 0.25}, {"round-robin", 0.22}})
     {
-        if (drawn.op == CollectiveOp::SendReceive && drawn.perServer > 1)
+        std::vector<double> errors;
+        std::string worst;
+        double most = 0;
+        for (const Case& drawn : Cases())
         {
-            // Whoever only receives over links goes on, and its messages over NICs pile up.
-            continue;
+            if (drawn.op == CollectiveOp::SendReceive && drawn.perServer > 1)
+            {
+                // Whoever only receives over links goes on, and its messages over NICs pile up.
+                continue;
+            }
+            Scenario scenario = ScenarioOf(drawn);
+            scenario.network.balance = Balance(balance);
+            const double model = SecondsOn(AnalyticalEngine(), scenario);
+            const double packets = SecondsOn(PacketEngine(), scenario);
+            const double error = model / packets - 1;
+            errors.push_back(std::abs(error));
+            if (std::abs(error) > std::abs(most))
+            {
+                most = error;
+                worst = drawn.Text();
+            }
+            if (std::getenv("SCALEACROSS_PRINT") != nullptr)
+            {
+                std::cout << balance << ", " << drawn.Text() << ": " << 1e6 * model
+                          << " us, packets " << 1e6 * packets << " us, " << 100 * error << " %\n";
+            }
         }
-        const Scenario scenario = ScenarioOf(drawn);
-        const double model = SecondsOn(AnalyticalEngine(), scenario);
-        const double packets = SecondsOn(PacketEngine(), scenario);
-        const double error = model / packets - 1;
-        errors.push_back(std::abs(error));
-        if (std::abs(error) > std::abs(most))
-        {
-            most = error;
-            worst = drawn.Text();
-        }
-        if (std::getenv("SCALEACROSS_PRINT") != nullptr)
-        {
-            std::cout << drawn.Text() << ": " << 1e6 * model << " us, packets " << 1e6 * packets
-                      << " us, " << 100 * error << " %\n";
-        }
+        std::sort(errors.begin(), errors.end());
+        std::cout << balance << ", " << errors.size() << " cases: half within "
+                  << 100 * errors[errors.size() / 2] << " %, most " << 100 * most << " %: " << worst
+                  << '\n';
+        EXPECT_LE(errors[errors.size() * 5 / 6], 0.03) << balance;
+        EXPECT_LE(std::abs(most), within) << balance << ", " << worst;
     }
-    std::sort(errors.begin(), errors.end());
-    std::cout << errors.size() << " cases: half within " << 100 * errors[errors.size() / 2]
-              << " %, most " << 100 * most << " %: " << worst << '\n';
-    EXPECT_LE(errors[errors.size() * 5 / 6], 0.03);
-    EXPECT_LE(std::abs(most), 0.22) << worst;
 }
 
 namespace
@@ -320,14 +326,18 @@ TEST(Nccl, EnginesAgreeOverDistance)
     }
 }
 
-// Trees: within 4 % where the way is longer than a window of slots takes to send. At 30 km it is
-// not, and the model, which knows only the mean of how messages take turns on queue pairs, is up to
-// 16 % off, as the page says.
+// Trees: within 6 % where the way is longer than a window of slots takes to send. At 30 km it is
+// not, and the model is up to 20 % off, as the page says; where messages take turns on queue pairs,
+// of which it knows the mean, within 4 and 16 %.
 TEST(Nccl, EnginesAgreeOnTreesOverDistance)
 {
     const NcclAlgorithm tree = "tree";
     const NcclProtocol ll = "ll";
-    const auto expect = [&](double km, uint32_t servers, uint32_t perServer, double within) {
+    const auto expect = [&](const Balance& balance,
+                            double km,
+                            uint32_t servers,
+                            uint32_t perServer,
+                            double within) {
         for (const uint64_t mebibytes : {16, 64})
         {
             for (const NcclProtocol& protocol : {ll, g_simple})
@@ -338,10 +348,11 @@ TEST(Nccl, EnginesAgreeOnTreesOverDistance)
                                  mebibytes << 20,
                                  &*tree,
                                  &*protocol};
-                const Scenario scenario = OverDistance(drawn, km);
+                Scenario scenario = OverDistance(drawn, km);
+                scenario.network.balance = balance;
                 const double packets = SecondsOn(PacketEngine(), scenario);
                 EXPECT_NEAR(SecondsOn(AnalyticalEngine(), scenario), packets, within * packets)
-                    << km << " km: " << drawn.Text();
+                    << balance.Name() << ", " << km << " km: " << drawn.Text();
             }
         }
     };
@@ -349,9 +360,11 @@ TEST(Nccl, EnginesAgreeOnTreesOverDistance)
     {
         for (const uint32_t perServer : {1, 8})
         {
-            expect(300, servers, perServer, 0.04);
+            expect(Balance("split"), 300, servers, perServer, 0.06);
+            expect(Balance("round-robin"), 300, servers, perServer, 0.04);
         }
-        expect(30, servers, 8, 0.16);
+        expect(Balance("split"), 30, servers, 8, 0.2);
+        expect(Balance("round-robin"), 30, servers, 8, 0.16);
     }
 }
 

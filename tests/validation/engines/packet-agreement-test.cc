@@ -279,6 +279,7 @@ TEST(PacketAgreement, TheFullestPortDecidesWithAnyFirstQueuePair)
         scenario.cluster.buildings[0].gpusPerNode = 1;
         scenario.cluster.buildings[0].fabric.planes = 2;
         scenario.network.qps = c.pairs;
+        scenario.network.balance = Balance("round-robin");
         RunOptions options;
         options.iterations = 12; // as often with any queue pair first
         const auto exact = AnalyticalEngine().Run(scenario, RunOptions());

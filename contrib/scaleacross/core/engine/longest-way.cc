@@ -66,8 +66,7 @@ LongestWayOfTree(const MessageModel& model,
     // arrive with the last; of such that come one by one, each before the next. So between one and
     // all of them pass before the next level has something to send: half.
     const auto passing = [&](Tier tier) {
-        const double side =
-            std::floor(model.QueuePairsAt(tier) / model.SpreadOf(1.0, message, tier).pairs);
+        const double side = std::floor(model.SpreadOf(1.0, message, tier).beside);
         return (1.0 + std::clamp(side, 1.0, std::min<double>(TreeWindow(phase), messages))) / 2;
     };
     Duration longest;

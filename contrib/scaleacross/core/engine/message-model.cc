@@ -123,14 +123,14 @@ MessageModel::SlotsOf(const Phase& phase,
     const double each = window.Of(rounds.message);
     const double piece = rounds.message / each;
     const QueuePairSpread spread = SpreadOf(1.0, piece, path.tier);
-    const double pairs = std::max(1.0, std::floor(QueuePairsAt(path.tier) / spread.pairs));
     SlotUse use;
     use.pieces = messages * each * window.phases;
     use.slots = window.slots;
     // Of c connections each sends B pieces together, in s seconds by itself, and finds the others
     // sending for that share of a round: R = 2 way + B s (1 + (c - 1) B s / R).
     const double way = 2.0 * path.propagation.S();
-    const double piecesTogether = std::min({each * rounds.joined, use.slots, pairs});
+    const double piecesTogether =
+        std::min({each * rounds.joined, use.slots, std::floor(spread.beside)});
     const double alone = piecesTogether * PortSeconds(nic, piece, spread);
     const double half = (way + alone) / 2;
     use.round = half + std::sqrt(half * half + (connections - 1) * alone * alone);
@@ -263,9 +263,8 @@ MessageModel::LossyOf(const FabricPath& path, double bytes, double seconds, doub
     const bool tolerant = network.recovery->selective && network.multipath->MayReorder();
     messages.silent = 1.0 + (tolerant ? network.reorderTolerance : 0.0);
     // The next message's first packet comes the way's time after the last one of this; messages
-    // shorter than all queue pairs take the next of them in turn.
-    const double turns = std::ceil(network.QueuePairsAt(path.tier).qps / messages.pairs);
-    messages.untold = path.propagation.S() + (turns - 1.0) * nextAfter;
+    // that take others of the queue pairs in turn tell nothing.
+    messages.untold = path.propagation.S() + (std::ceil(spread.beside) - 1.0) * nextAfter;
     return messages;
 }
 

@@ -52,15 +52,15 @@ LoadsOf(uint64_t messages, uint64_t whole, double rest, uint32_t pairs)
 }
 
 /// The most that one of `parts` equal parts of the ports carries, in the mean over the queue pairs
-/// that may be the first.
+/// that may be the first, if it is not always the same one.
 double
-FullestPart(const std::vector<double>& loads, uint32_t ports, uint32_t parts)
+FullestPart(const std::vector<double>& loads, uint32_t ports, uint32_t parts, bool sameFirst)
 {
     const auto pairs = static_cast<uint32_t>(loads.size());
     // Where every port has as many queue pairs, another first one only exchanges the ports; where
     // parts have several ports it may not.
     const bool alike = pairs % ports == 0 && parts == ports;
-    const uint32_t turns = alike || pairs > g_mostTurns ? 1 : pairs;
+    const uint32_t turns = alike || sameFirst || pairs > g_mostTurns ? 1 : pairs;
     double sum = 0;
     std::vector<double> carried(parts);
     for (uint32_t first = 0; first < turns; first++)
@@ -81,28 +81,28 @@ QueuePairSpread
 SpreadOver(const QueuePairUse& use, const FabricShape& shape, double messages, double messageBytes)
 {
     const bool splits = use.balance->splits;
-    const double size = splits ? 0.0 : static_cast<double>(use.segment.Count());
-    const double segments =
-        splits ? std::clamp<double>(messageBytes, 1.0, use.qps) // of a byte at least
-               : std::max(1.0, std::ceil(messageBytes / size));
+    const auto packet = static_cast<double>(use.mtu.Count());
+    const double packets = std::max(1.0, std::ceil(messageBytes / packet));
+    const double size =
+        splits ? std::ceil(packets / use.qps) * packet : static_cast<double>(use.segment.Count());
+    const double segments = std::max(1.0, std::ceil(messageBytes / size));
     const double used = splits ? segments : std::min(messages * segments, double{1} * use.qps);
-    const double writes = splits ? std::floor(segments) : std::floor(messageBytes / size);
-    const double write = splits ? messageBytes / writes : size;
+    const double writes = std::floor(messageBytes / size);
+    const double beside = splits ? 1.0 : use.qps / std::min(segments, double{1} * use.qps);
     if (shape.Ports() == 1)
     {
-        return {used, 1.0, 1.0, writes, write};
+        return {used, 1.0, 1.0, beside, writes, size};
     }
-    const double rest =
-        splits || messageBytes <= 0 ? 1.0 : (messageBytes - (segments - 1) * size) / size;
+    const double rest = messageBytes <= 0 ? 1.0 : (messageBytes - (segments - 1) * size) / size;
     const auto loads = LoadsOf(splits ? 1 : std::max<uint64_t>(1, static_cast<uint64_t>(messages)),
                                static_cast<uint64_t>(segments) - 1,
                                rest,
                                use.qps);
     const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
     const auto share = [&](uint32_t parts) {
-        return parts == 1 ? 1.0 : all / (parts * FullestPart(loads, shape.Ports(), parts));
+        return parts == 1 ? 1.0 : all / (parts * FullestPart(loads, shape.Ports(), parts, splits));
     };
-    return {used, share(shape.Ports()), share(shape.Planes()), writes, write};
+    return {used, share(shape.Ports()), share(shape.Planes()), beside, writes, size};
 }
 
 } // namespace scaleacross

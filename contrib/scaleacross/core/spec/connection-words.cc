@@ -28,11 +28,12 @@ const std::vector<const BalanceFacts*>&
 Balance::Rows()
 {
     static const auto rows = PointersTo<BalanceFacts>(
-        {{{"split", "every message in equal parts over all queue pairs; when all have arrived"},
+        {{{"split",
+           "every message in equal parts over all queue pairs; when all have arrived",
+           true},
           "AllArrived",
           true},
-         {{"round-robin", "segments in turn; when all of a message have arrived", true},
-          "AllArrived"},
+         {{"round-robin", "segments in turn; when all of a message have arrived"}, "AllArrived"},
          {{"dqplb", "segments in turn, numbered; in the order of sending (NCCLX)"}, "InOrder"},
          {{"spray", "segments in turn; by a write after all are acknowledged (NCCLX's spray mode)"},
           "Final",

@@ -47,7 +47,8 @@ NetworkPlan::QueuePairsAt(Tier tier) const
             here.segment.value_or(segment),
             here.balance.value_or(balance),
             here.outstanding.value_or(outstanding),
-            here.window.value_or(window)};
+            here.window.value_or(window),
+            mtu};
 }
 
 namespace

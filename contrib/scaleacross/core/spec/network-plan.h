@@ -32,6 +32,7 @@ struct QueuePairUse
     Balance balance;
     uint32_t outstanding;
     Bytes window;
+    Bytes mtu;
 };
 
 /// What differs from that for a tier.

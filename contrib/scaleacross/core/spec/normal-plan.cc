@@ -17,27 +17,53 @@ namespace
 /// Why a field that Normalised() puts back changes nothing.
 struct IdleReason
 {
-    const char* key;
-    std::string (*why)(const ParallelPlan& plan);
+    const char* key; //!< or what it begins with
+    std::string (*why)(const Plan& plan);
 };
 
 std::string
-OfSchedule(const ParallelPlan& plan)
+OfSchedule(const Plan& plan)
 {
-    return "plan.schedule is " + plan.schedule.Name();
+    return "plan.schedule is " + plan.parallel.schedule.Name();
 }
 
-const std::array<IdleReason, 7> g_reasons = {{
+const std::array<IdleReason, 9> g_reasons = {{
     {"plan.chunks", OfSchedule},
     {"plan.round", OfSchedule},
     {"plan.in_flight", OfSchedule},
     {"plan.recompute_layers",
-     [](const ParallelPlan& plan) { return "plan.recompute is " + ToString(plan.recompute); }},
+     [](const Plan& plan) { return "plan.recompute is " + ToString(plan.parallel.recompute); }},
     {"plan.reshard",
-     [](const ParallelPlan& plan) { return "plan.sharding is " + plan.sharding.Name(); }},
-    {"plan.prefetch", [](const ParallelPlan&) { return std::string("plan.reshard is false"); }},
-    {"plan.async_tp", [](const ParallelPlan&) { return std::string("plan.tp is 1"); }},
+     [](const Plan& plan) { return "plan.sharding is " + plan.parallel.sharding.Name(); }},
+    {"plan.prefetch", [](const Plan&) { return std::string("plan.reshard is false"); }},
+    {"plan.async_tp", [](const Plan&) { return std::string("plan.tp is 1"); }},
+    {"network.segment",
+     [](const Plan&) { return std::string("messages are split evenly, by network.balance"); }},
+    {"network.tiers.",
+     [](const Plan&) { return std::string("messages are split evenly, by the tier's balance"); }},
 }};
+
+/// Segments are those of messages that are not split into a part for each queue pair.
+void
+DropIdleSegments(NetworkPlan& network)
+{
+    bool counts = false;
+    for (QueuePairOverride& tier : network.tiers)
+    {
+        if (tier.balance.value_or(network.balance)->splits)
+        {
+            tier.segment.reset();
+        }
+        else
+        {
+            counts = counts || !tier.segment;
+        }
+    }
+    if (!counts)
+    {
+        network.segment = NetworkPlan().segment;
+    }
+}
 
 } // namespace
 
@@ -73,6 +99,7 @@ Normalised(Plan plan)
     {
         p.asyncTensor = false;
     }
+    DropIdleSegments(plan.network);
     return plan;
 }
 
@@ -89,10 +116,10 @@ IdleFields(const Plan& plan)
         }
         const auto reason =
             std::find_if(g_reasons.begin(), g_reasons.end(), [&field](const IdleReason& one) {
-                return field.key == one.key;
+                return field.key.rfind(one.key, 0) == 0;
             });
         SCALEACROSS_INVARIANT(reason != g_reasons.end(), field.key);
-        idle.push_back({field.key, reason->why(plan.parallel)});
+        idle.push_back({field.key, reason->why(plan)});
     }
     return idle;
 }

@@ -13,8 +13,9 @@ namespace scaleacross
 
 /**
  * The same plan with every field that has no effect on it at its default: round of a schedule
- * without rounds, in_flight of one without a limit, reshard of what keeps its weights. Chunks are
- * as many as a schedule takes that leaves no choice. Every engine says the same of both.
+ * without rounds, in_flight of one without a limit, reshard of what keeps its weights, segments of
+ * messages that are split evenly. Chunks are as many as a schedule takes that leaves no choice.
+ * Every engine says the same of both.
  *
  * A schedule has an effect on a single stage, too: its order decides which weights are gathered
  * again, and when gradients are reduced.

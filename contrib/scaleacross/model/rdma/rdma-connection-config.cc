@@ -46,7 +46,7 @@ RdmaConnection::GetTypeId()
             .AddAttribute(
                 "SegmentSize",
                 "Bytes of a message that go to one queue pair before the next one has its "
-                "turn; 0 divides every message evenly over all of them.",
+                "turn; 0 divides every message evenly over all of them, by whole packets.",
                 UintegerValue(512 << 10),
                 scaleacross::Fixed(PartAccessor(&RdmaConnection::m_balanceConfig,
                                                 &SegmentBalance::Config::segmentSize)),

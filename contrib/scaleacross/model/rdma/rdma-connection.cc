@@ -68,7 +68,7 @@ RdmaConnection::Connect(const std::vector<NicPair>& nics)
                           "choose Operation Write or WriteWithImmediate");
     }
     m_queuePairs.Join(nics);
-    m_balance.Configure(m_balanceConfig);
+    m_balance.Configure(m_balanceConfig, GetSender()->GetPathMtu());
     // The queue pairs keep the connection alive until they are disposed of.
     Ptr<RdmaConnection> self(this);
     for (uint32_t i = 0; i < m_balanceConfig.queuePairs; ++i)

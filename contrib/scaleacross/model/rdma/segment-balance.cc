@@ -14,14 +14,15 @@ SegmentBalance::Cut(uint64_t id, uint64_t bytes, bool ends)
     uint64_t segment = std::max<uint64_t>(1, bytes);
     if (queuePairs > 1 || m_config.maxOutstanding > 0) // which counts segments
     {
-        const uint64_t even = (segment + queuePairs - 1) / queuePairs;
+        const uint64_t packets = (segment + m_packet - 1) / m_packet;
+        const uint64_t even = (packets + queuePairs - 1) / queuePairs * m_packet;
         segment = m_config.segmentSize > 0 ? m_config.segmentSize : even;
     }
     const uint64_t count = std::max<uint64_t>(1, (bytes + segment - 1) / segment);
     for (uint64_t i = 1; i <= count; ++i)
     {
         const uint64_t part = std::min(bytes, segment);
-        m_waiting.push_back({id, part, ends && i == count});
+        m_waiting.push_back({id, part, ends && i == count, static_cast<uint32_t>(i - 1)});
         bytes -= part;
     }
     return count;
@@ -30,11 +31,15 @@ SegmentBalance::Cut(uint64_t id, uint64_t bytes, bool ends)
 std::optional<uint32_t>
 SegmentBalance::Turn() const
 {
+    if (m_config.segmentSize == 0)
+    {
+        const uint32_t own = m_waiting.front().part % m_config.queuePairs;
+        return HasRoom(own) ? std::optional<uint32_t>(own) : std::nullopt;
+    }
     for (uint32_t i = 0; i < m_config.queuePairs; ++i)
     {
         const uint32_t candidate = (m_turn + i) % m_config.queuePairs;
-        if (m_config.maxOutstanding == 0 ||
-            m_outstanding[candidate].size() < m_config.maxOutstanding)
+        if (HasRoom(candidate))
         {
             return candidate;
         }

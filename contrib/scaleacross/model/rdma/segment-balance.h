@@ -16,7 +16,8 @@ struct MessageSegment
 {
     uint64_t id; //!< of the message
     uint64_t bytes;
-    bool last; //!< of its message
+    bool last;        //!< of its message
+    uint32_t part{0}; //!< number among those of one Cut()
 };
 
 /**
@@ -25,10 +26,12 @@ struct MessageSegment
  * Model: messages are cut into segments of segmentSize, or evenly over all queue pairs; with one
  * queue pair and no limit nothing is cut. Segments wait in one queue and go to the queue pairs in
  * turn. One that has maxOutstanding segments that are not acknowledged is passed over; if all have,
- * the segments wait. A queue pair acknowledges in the order of posting.
+ * the segments wait. Even parts are of whole packets, and part i is queue pair i's, for which it
+ * waits: what comes later comes behind. A queue pair acknowledges in the order of posting.
  *
  * Worked case: 4 queue pairs, segmentSize 512 KiB: 2.25 MiB are five segments, for queue pairs 0,
- * 1, 2, 3 and, of 256 KiB, 0; the next one is 1's. With segmentSize 0: four of 576 KiB.
+ * 1, 2, 3 and, of 256 KiB, 0; the next one is 1's. With segmentSize 0: four of 576 KiB. Nine
+ * packets of 4 KiB are three parts of three.
  */
 class SegmentBalance
 {
@@ -41,9 +44,11 @@ class SegmentBalance
         uint32_t maxOutstanding{0}; //!< segments of a queue pair; 0: any number
     };
 
-    void Configure(const Config& config)
+    /// `packet`: bytes of a full one. Domain: above 0.
+    void Configure(const Config& config, uint64_t packet)
     {
         m_config = config;
+        m_packet = packet;
         m_outstanding.assign(config.queuePairs, {});
     }
 
@@ -57,7 +62,7 @@ class SegmentBalance
         return !m_waiting.empty();
     }
 
-    /// The queue pair in turn that may have another segment, if one may.
+    /// The queue pair in turn that may have another segment, if one may. Domain: HasWaiting().
     std::optional<uint32_t> Turn() const;
 
     /// Hands the first segment that waits to that queue pair: the next one then has its turn.
@@ -91,7 +96,14 @@ class SegmentBalance
     }
 
   private:
+    bool HasRoom(uint32_t queuePair) const
+    {
+        return m_config.maxOutstanding == 0 ||
+               m_outstanding[queuePair].size() < m_config.maxOutstanding;
+    }
+
     Config m_config;
+    uint64_t m_packet{1};
     uint32_t m_turn{0}; //!< queue pair of the next segment
     std::deque<MessageSegment> m_waiting;
     /// Segments not acknowledged, by queue pair: which messages they are of.

@@ -260,7 +260,7 @@ FlowTransport::Finished(FlowNetwork::Id flow)
     if (!owner.inside)
     {
         Connection& connection = m_connections[owner.index];
-        connection.free += owner.pairs;
+        connection.free += Occupied(connection, owner.pairs);
         connection.moving.erase(
             std::find(connection.moving.begin(), connection.moving.end(), flow));
         const Duration wait = std::max(queued, owner.through - m_clock.Now());
@@ -377,6 +377,7 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
     connection.trafficClass = trafficClass;
     const Tier tier = m_clusterPaths.TierBetween(from, to);
     connection.pairs = connection.free = m_model.QueuePairsAt(tier);
+    connection.splits = m_scenario.network.QueuePairsAt(tier).balance->splits;
     const Multipath multipath = m_scenario.network.multipath;
     const bool isSprayed = multipath->IsSprayed();
     connection.isShared = isSprayed || (m_collisions == Collisions::Expected &&
@@ -601,7 +602,7 @@ FlowTransport::StartWaiting(uint32_t index)
             continue;
         }
         const uint32_t pairs = PairsFor(connection, front.bytes);
-        if (pairs > connection.free)
+        if (Occupied(connection, pairs) > connection.free)
         {
             return;
         }
@@ -677,8 +678,8 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
         connection.trafficClass);
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
     m_owners[flow] = {false, index, m_begun++, transfer, connection.turn, pairs, packets, through};
-    connection.turn = (connection.turn + pairs) % connection.pairs;
-    connection.free -= pairs;
+    connection.turn = connection.splits ? 0 : (connection.turn + pairs) % connection.pairs;
+    connection.free -= Occupied(connection, pairs);
     connection.moving.push_back(flow);
 }
 

@@ -162,8 +162,9 @@ class FlowTransport : private ServerRings::Owner
         Rank to;
         uint32_t trafficClass{0};
         uint32_t pairs{1};
-        uint32_t free{1};                       //!< queue pairs that carry nothing
-        uint32_t turn{0};                       //!< the next one
+        uint32_t free{1};   //!< queue pairs that carry nothing
+        uint32_t turn{0};   //!< the next one
+        bool splits{false}; //!< messages begin with the first one, so that they wait for each other
         std::vector<FlowNetwork::Id> moving;    //!< what it has under way
         Duration through;                       //!< when the last of that is through the link that
                                                 //!< its queue pairs choose
@@ -244,6 +245,12 @@ class FlowTransport : private ServerRings::Owner
     uint32_t PairsFor(const Connection& connection, Bytes bytes) const;
     std::vector<FlowUse> UsesOf(const Connection& connection, uint32_t pairs) const;
     LossyMessages LossyOf(const Connection& connection, Bytes bytes) const;
+
+    /// Queue pairs that are not free while so many of them carry a message.
+    static uint32_t Occupied(const Connection& connection, uint32_t pairs)
+    {
+        return connection.splits ? connection.pairs : pairs;
+    }
 
     Duration CreditLatency(const FabricPath& path, Bytes bytes) const;
 
