@@ -21,7 +21,7 @@ import drawn_studies
 import measuring
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
-ENGINES = ("analytical", "flow", "flow:sampled", "packet:fast-forward")
+ENGINES = ("analytical", "flow", "flow:expected", "packet:fast-forward")
 REFERENCE = "packet"
 TRIES = 100  # studies that are drawn until the program takes one
 COLUMNS = ("id", "kind", "engine", "iteration_time_s", "packet_s", "error", "warnings")

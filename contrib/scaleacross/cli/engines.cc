@@ -34,7 +34,7 @@ Make(const EngineCall& /* call */)
 
 template <Collisions collisions>
 std::unique_ptr<Engine>
-MakeFlow(const EngineCall& /* call */)
+MakeFlowOf(const EngineCall& /* call */)
 {
     return std::make_unique<FlowEngine>(collisions);
 }
@@ -180,12 +180,19 @@ EngineRows()
          0,
          true},
         {"flow",
-         "every rank's messages as max-min fair flows over the real links; what hashes do is "
-         "expected",
-         MakeFlow<Collisions::Expected>},
+         "every rank's messages as max-min fair flows over the real links; queue pairs are where "
+         "the packet engine's switches would put them, of more than 1,024 GPUs as expected",
+         Make<FlowEngine>},
         {"flow:sampled",
-         "the same, with every queue pair where the packet engine's switches would put it",
-         MakeFlow<Collisions::Sampled>,
+         "the same, with the packet engine's paths of however many GPUs",
+         MakeFlowOf<Collisions::Sampled>,
+         "",
+         false,
+         false,
+         true},
+        {"flow:expected",
+         "the same, with what hashes do in the mean, so that GPUs that do the same are one",
+         MakeFlowOf<Collisions::Expected>,
          "",
          false,
          false,

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace scaleacross
 {
@@ -104,6 +105,39 @@ TEST(FlowEngine, SampledCollisionsDependOnTheSeedAndExpectedOnesDoNot)
         EXPECT_LE(times.rbegin()->S(), 8 * one + 110e-6);
     }
     EXPECT_GT(times.size(), 1U);
+}
+
+TEST(FlowEngine, PathsAreDrawnOfSoManyRanksAndExpectedOfMore)
+{
+    const auto times = [](const std::string& network, uint32_t gpus) {
+        Scenario scenario = SendReceive(64 << 10, network);
+        for (BuildingSpec& building : scenario.cluster.buildings)
+        {
+            building.gpus = gpus;
+        }
+        RunOptions options;
+        options.warmup = 0;
+        std::vector<Duration> found;
+        for (const FlowEngine& engine :
+             {FlowEngine(), FlowEngine(Collisions::Sampled), FlowEngine(Collisions::Expected)})
+        {
+            found.push_back(std::get<RunReport>(engine.Run(scenario, options)).iterationTime);
+        }
+        return found;
+    };
+    const auto few = times("multipath: e-ecmp, qps: 2", FlowEngine::kMaxApart / 2);
+    EXPECT_EQ(few[0], few[1]);
+    EXPECT_NE(few[0], few[2]);
+    const auto many = times("multipath: e-ecmp, qps: 2", FlowEngine::kMaxApart / 2 + 8);
+    EXPECT_EQ(many[0], many[2]);
+    EXPECT_NE(many[0], many[1]);
+    // Nothing is drawn of packets that take all paths.
+    const auto sprayed = times("multipath: spray-rr, recovery: selective-repeat", 8);
+    EXPECT_EQ(sprayed[0], sprayed[1]);
+    EXPECT_EQ(sprayed[0], sprayed[2]);
+    EXPECT_EQ(FlowEngine().Name(), "flow");
+    EXPECT_EQ(FlowEngine(Collisions::Sampled).Name(), "flow:sampled");
+    EXPECT_EQ(FlowEngine(Collisions::Expected).Name(), "flow:expected");
 }
 
 TEST(FlowEngine, LossesDelayAndRepeat)

@@ -37,23 +37,25 @@ ForeignEngine::Run(const Scenario& scenario, const RunOptions& options) const
     {
         throw ConfigError("--slice",
                           "a model of somebody else's has a time for plans as a whole",
-                          "analytical, flow, flow:sampled or packet",
+                          "analytical, flow, flow:sampled, flow:expected or packet",
                           "");
     }
     if (options.timeline != Timelines::None)
     {
-        throw ConfigError("--trace",
-                          "a model of somebody else's has a time for plans as a whole",
-                          "analytical, flow, flow:sampled, packet or packet:fast-forward",
-                          "");
+        throw ConfigError(
+            "--trace",
+            "a model of somebody else's has a time for plans as a whole",
+            "analytical, flow, flow:sampled, flow:expected, packet or packet:fast-forward",
+            "");
     }
     if (scenario.Job().trace)
     {
-        throw ConfigError("--engine",
-                          "a model of somebody else's is asked about plans, and the study replays "
-                          "traces",
-                          "analytical, flow, flow:sampled, packet or packet:fast-forward",
-                          "");
+        throw ConfigError(
+            "--engine",
+            "a model of somebody else's is asked about plans, and the study replays "
+            "traces",
+            "analytical, flow, flow:sampled, flow:expected, packet or packet:fast-forward",
+            "");
     }
     const auto prepared = PrepareRun(scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))

@@ -17,6 +17,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -24,12 +25,6 @@ namespace scaleacross
 
 namespace
 {
-
-std::string
-NameOf(Collisions collisions)
-{
-    return collisions == Collisions::Expected ? "flow" : "flow:sampled";
-}
 
 /// One run: the ranks, the network, and the clock that they share.
 class FlowSimulation
@@ -41,10 +36,11 @@ class FlowSimulation
                    const FlowPaths& paths,
                    const Symmetry& symmetry,
                    Collisions collisions,
+                   std::string name,
                    FlowEngine::Replay replay)
         : m_run(run),
           m_options(options),
-          m_name(NameOf(collisions)),
+          m_name(std::move(name)),
           m_symmetry(symmetry),
           m_replay(replay),
           m_transport(
@@ -345,7 +341,18 @@ WhyRanksDiffer(const Scenario& scenario, const FabricGraph& fabric, Collisions c
 std::string
 FlowEngine::Name() const
 {
-    return NameOf(m_collisions);
+    return !m_collisions                           ? "flow"
+           : *m_collisions == Collisions::Expected ? "flow:expected"
+                                                   : "flow:sampled";
+}
+
+Collisions
+FlowEngine::CollisionsOf(const Scenario& scenario, uint32_t ranks) const
+{
+    const Multipath multipath = scenario.network.multipath;
+    const bool hashes = !multipath->IsSprayed() && multipath->owner != PathOwner::Destination;
+    return m_collisions.value_or(hashes && ranks <= kMaxApart ? Collisions::Sampled
+                                                              : Collisions::Expected);
 }
 
 bool
@@ -370,8 +377,8 @@ FlowEngine::Run(const Scenario& scenario, const RunOptions& options) const
     }
     const PreparedRun& run = std::get<PreparedRun>(prepared);
     const FlowPaths paths(scenario, static_cast<uint32_t>(options.seed - 1));
-    const std::optional<std::string> differs =
-        WhyRanksDiffer(scenario, paths.Graph(), m_collisions);
+    const Collisions collisions = CollisionsOf(scenario, run.graph.ranks);
+    const std::optional<std::string> differs = WhyRanksDiffer(scenario, paths.Graph(), collisions);
     const Symmetry symmetry = m_replay == Replay::Every || differs
                                   ? NoSymmetry(run.graph.ranks, paths)
                                   : FindSymmetry(scenario, run.graph, paths);
@@ -388,7 +395,7 @@ FlowEngine::Run(const Scenario& scenario, const RunOptions& options) const
     RunReport report;
     const auto started = std::chrono::steady_clock::now();
     const auto replayed = [&](const Symmetry& alike, Replay replay, bool together) {
-        FlowSimulation simulation(scenario, run, options, paths, alike, m_collisions, replay);
+        FlowSimulation simulation(scenario, run, options, paths, alike, collisions, Name(), replay);
         const bool done = simulation.Execute(together, started);
         if (done)
         {

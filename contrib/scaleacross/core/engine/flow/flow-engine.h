@@ -6,6 +6,8 @@
 #include "core/engine/engine.h"
 #include "core/engine/flow/flow-transport.h"
 
+#include <optional>
+
 namespace scaleacross
 {
 
@@ -28,7 +30,8 @@ class FlowEngine : public Engine
     /// Ranks that are replayed, at most.
     static constexpr uint32_t kMaxRanks = 16'384;
 
-    /// Ranks that are replayed one by one, message by message, because they queue, at most.
+    /// Ranks that are replayed one by one, message by message, because they queue or because each
+    /// has paths of its own, at most.
     static constexpr uint32_t kMaxApart = 1'024;
 
     enum class Replay : uint8_t
@@ -37,7 +40,10 @@ class FlowEngine : public Engine
         Every      //!< all ranks, message by message: to hold the other against
     };
 
-    explicit FlowEngine(Collisions collisions, Replay replay = Replay::Different)
+    /// Without `collisions`: sampled, as in the packet engine, where the multipath hashes and there
+    /// are no more than kMaxApart ranks; expected, so that ranks are alike, where there are more.
+    explicit FlowEngine(std::optional<Collisions> collisions = std::nullopt,
+                        Replay replay = Replay::Different)
         : m_collisions(collisions),
           m_replay(replay)
     {
@@ -49,7 +55,10 @@ class FlowEngine : public Engine
     RunResult Run(const Scenario& scenario, const RunOptions& options) const override;
 
   private:
-    Collisions m_collisions;
+    /// What becomes of collisions in a run of so many ranks.
+    Collisions CollisionsOf(const Scenario& scenario, uint32_t ranks) const;
+
+    std::optional<Collisions> m_collisions;
     Replay m_replay;
 };
 
