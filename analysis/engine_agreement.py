@@ -4,8 +4,10 @@
 
 Prints a table with a line for each kind and engine: the error of the iteration time that half and
 nine in ten of the studies do not exceed, the mean error with its sign, the shares of studies within
-5 and 25 %, and the worst. An error is time / time of packets - 1. --keep writes the studies, each of which runs by itself; --csv has a row
-for every study and engine. The same seed draws the same studies.
+5 and 25 %, and the worst. An error is time / time of packets - 1. --keep writes the studies, each
+of which runs by itself; --csv has a row for every study and engine. --page puts the rows into
+analysis/engine-agreement and the table into the pages that have it. The same seed draws the same
+studies.
 """
 
 import argparse
@@ -13,6 +15,7 @@ import concurrent.futures
 import csv
 import json
 import pathlib
+import re
 import statistics
 import sys
 import tempfile
@@ -22,6 +25,9 @@ import measuring
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
 ENGINES = ("analytical", "flow", "flow:expected", "packet:fast-forward")
+ROWS = TOP / "analysis" / "engine-agreement"  # KIND.csv
+PAGES = [TOP / "README.md", TOP / "contrib" / "scaleacross" / "doc" / "engines.md"]
+MARK = re.compile(r"(<!-- agreement ([\w-]+) -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
 REFERENCE = "packet"
 TRIES = 100  # studies that are drawn until the program takes one
 COLUMNS = ("id", "kind", "engine", "iteration_time_s", "packet_s", "error", "warnings")
@@ -76,7 +82,8 @@ def summary_of(errors):
     nine_in_ten = sizes[-(-9 * len(sizes) // 10) - 1]
     cells = [f"{100 * statistics.median(sizes):.1f} %", f"{100 * nine_in_ten:.1f} %",
              f"{100 * statistics.fmean(errors):+.1f} %"]
-    cells += [f"{100 * sum(size <= most for size in sizes) / len(sizes):.0f} %"
+    # Rounded down, so that 100 % are all of them.
+    cells += [f"{100 * sum(size <= most for size in sizes) // len(sizes)} %"
               for most in (0.05, 0.25)]
     worst = max(errors, key=abs)
     return cells + [f"{100 * worst:+.0f} %"]
@@ -94,6 +101,33 @@ def table_of(rows, kind):
     return "\n".join(lines)
 
 
+def read_rows(path):
+    """Rows of a --csv, with numbers."""
+    with path.open(newline="") as file:
+        return [{**row, "error": float(row["error"])} for row in csv.DictReader(file)]
+
+
+def page_with(text, tables):
+    """A page with these tables, by kind, where it has them; those of other kinds stay."""
+    return MARK.sub(lambda found: found[1] + tables[found[2]] + found[3]
+                    if found[2] in tables else found[0], text)
+
+
+def write_page(kind, rows):
+    ROWS.mkdir(exist_ok=True)
+    write_rows(ROWS / f"{kind}.csv", rows)
+    for page in PAGES:
+        page.write_text(page_with(page.read_text(encoding="utf-8"), {kind: table_of(rows, kind)}),
+                        encoding="utf-8")
+
+
+def write_rows(path, rows):
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def agreement(options, folder):
     registries = drawn_studies.Registries(options.program)
     numbers = range(options.first, options.first + options.draws)
@@ -105,10 +139,9 @@ def agreement(options, folder):
         raise measuring.InputError("packets have run none of these studies; draw more, or give them "
                                    "more time with --limit")
     if options.csv:
-        with options.csv.open("w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            writer.writeheader()
-            writer.writerows(rows)
+        write_rows(options.csv, rows)
+    if options.page:
+        write_page(options.kind, rows)
     print(table_of(rows, options.kind))
     for name, times in cases:
         for engine, (time, said) in times.items():
@@ -131,6 +164,8 @@ def main(argv=None):
                         help="seconds that a run may take; default: 120")
     parser.add_argument("--csv", type=pathlib.Path, metavar="FILE",
                         help="file for a row of every study and engine")
+    parser.add_argument("--page", action="store_true",
+                        help="put the table into README.md and the page of engines")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER",
                         help="folder for the studies")
     measuring.add_jobs(parser)

@@ -131,6 +131,31 @@ class EngineAgreement(unittest.TestCase):
             self.assertAlmostEqual(float(row["error"]), time / float(row["packet_s"]) - 1)
             self.assertIn(f"| 2 plain | `{row['engine']}` |", out)
 
+    def test_pages_have_the_tables_of_the_rows(self):
+        tables = {path.stem: engine_agreement.table_of(engine_agreement.read_rows(path), path.stem)
+                  for path in engine_agreement.ROWS.glob("*.csv")}
+        self.assertEqual(set(tables), set(drawn_studies.KINDS))
+        shown = set()
+        for page in engine_agreement.PAGES:
+            text = page.read_text(encoding="utf-8")
+            shown |= {found[1] for found in engine_agreement.MARK.findall(text)}
+            self.assertEqual(engine_agreement.page_with(text, tables), text)
+            emptied = engine_agreement.MARK.sub(r"\1\3", text)
+            self.assertNotEqual(emptied, text)
+            self.assertEqual(engine_agreement.page_with(emptied, tables), text)
+        self.assertEqual(shown, set(tables))
+
+    def test_the_first_rows_are_found_again(self):
+        for kind, count in (("plain", 6), ("any", 2), ("infiniband", 1), ("trimming", 1),
+                            ("controls", 1), ("losses", 1)):
+            rows = engine_agreement.read_rows(engine_agreement.ROWS / f"{kind}.csv")
+            seed = rows[0]["id"].split("-")[1]
+            table = self.folder / f"{kind}.csv"
+            code, _, _ = self.call(kind, "--draws", str(count), "--seed", seed, "--csv", str(table))
+            self.assertEqual(code, 0, kind)
+            self.assertEqual(engine_agreement.read_rows(table),
+                             rows[:len(engine_agreement.read_rows(table))], kind)
+
     def test_wrong_use_ends_with_2_and_writes_nothing(self):
         for words, what in ((("plane",), "invalid choice: 'plane'"),
                             (("plain", "--draws", "0"), "out of range"),

@@ -89,6 +89,33 @@ TEST(FlowTransport, LastWritesComeBehindWhatIsPostedMeanwhile)
     EXPECT_NEAR(two[1], 9 * kOnSpan + 3 * kWay, kRounding);
 }
 
+TEST(FlowTransport, AMessageThatIsSplitHasAPartOutstandingOnTheFirstQueuePair)
+{
+    // Four are posted at once, two may be outstanding. The third begins when the first is
+    // acknowledged, which is the way back after it has come; the fourth likewise, and both stand
+    // before the span no longer. An ACK's packet at each of five links takes less than a packet.
+    const auto times =
+        DeliveriesOf("recovery: selective-repeat, qps: 4, balance: split, outstanding: 2",
+                     {{0, kHalfMiB / 4}, {0, kHalfMiB / 4}, {0, kHalfMiB / 4}, {0, kHalfMiB / 4}});
+    const double back = 100e-6;
+    EXPECT_NEAR(times[0], kOnSpan / 4 + kWay, kRounding);
+    EXPECT_NEAR(times[1], kOnSpan / 2 + kWay, kRounding);
+    EXPECT_NEAR(times[2], times[0] + back + kOnSpan / 4 + kWay, kPacket);
+    EXPECT_NEAR(times[3], times[1] + back + kOnSpan / 4 + kWay, kPacket);
+}
+
+TEST(FlowTransport, AShortMessageTakesAWholeSlotOfAStagedCopy)
+{
+    // Eight slots. A message of 4 KiB comes the way and 6.9 us of handover after it is sent; its
+    // slot is back the way after that, when the ninth leaves.
+    const std::vector<Post> posts(9, Post{0, 4096});
+    const auto times = DeliveriesOf("recovery: selective-repeat, copy: staged", posts);
+    const double first = kWay + 6.9e-6 + kPacket;
+    EXPECT_NEAR(times[0], first, kRounding);
+    EXPECT_NEAR(times[7], first + 7 * kPacket, 2 * kRounding);
+    EXPECT_NEAR(times[8], 2 * first + kWay, 2 * kRounding);
+}
+
 TEST(FlowTransport, APieceGivesBackOneSlotWhateverPartsItGoesIn)
 {
     // 2 MiB in pieces of half a MiB, and one slot: each piece leaves when the word that the slot is

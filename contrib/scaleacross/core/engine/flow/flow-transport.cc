@@ -123,11 +123,10 @@ FlowTransport::Send(Rank from, Rank to, Bytes bytes, uint64_t tag, const Message
     const uint32_t connection = ConnectionOf(from, to, care);
     if (care.before > Duration())
     {
-        m_clock.After(care.before,
-                      [this, connection, id, slots = care.slots] { Post(connection, id, slots); });
+        m_clock.After(care.before, [this, connection, id] { Post(connection, id); });
         return;
     }
-    Post(connection, id, care.slots);
+    Post(connection, id);
 }
 
 void
@@ -271,6 +270,13 @@ FlowTransport::Finished(FlowNetwork::Id flow)
                               GiveBack(index, static_cast<double>(transfer.bytes.Count()));
                           });
         }
+        if (owner.transfer.last && connection.messages < kAnyNumber)
+        {
+            m_clock.After(connection.path.propagation * 2 + wait, [this, index = owner.index] {
+                m_connections[index].messages++;
+                StartWaiting(index);
+            });
+        }
         const auto size = static_cast<double>(owner.transfer.bytes.Count());
         Duration latency = m_model.EdgeLatency(connection.path, size) + wait;
         if (AnnouncesOf(connection))
@@ -360,9 +366,7 @@ FlowTransport::ConnectionOf(Rank from, Rank to, const MessageCare& care)
     if (isNew)
     {
         found->second = Connect(from, to, trafficClass, care);
-        Connection& connection = m_connections[found->second];
-        connection.gated = true;
-        connection.slots = care.slots.slots;
+        GoThrough(m_connections[found->second], care.slots);
     }
     return found->second;
 }
@@ -460,6 +464,13 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
     return static_cast<uint32_t>(m_connections.size() - 1);
 }
 
+void
+FlowTransport::GoThrough(Connection& connection, const SlotWindow& slots)
+{
+    connection.slotted = slots;
+    connection.slots = slots.slots;
+}
+
 /// What of a connection may be under way, and in parts of how many bytes a queue pair sends then.
 void
 FlowTransport::SetLimits(Connection& connection) const
@@ -469,7 +480,11 @@ FlowTransport::SetLimits(Connection& connection) const
     double unit = std::numeric_limits<double>::infinity();
     double& window = connection.window.left;
     connection.roundTrip = connection.path.propagation * 2;
-    if (use.outstanding > 0 && !use.balance->splits) // that has a part per queue pair
+    if (use.outstanding > 0 && use.balance->splits)
+    {
+        connection.messages = use.outstanding;
+    }
+    else if (use.outstanding > 0)
     {
         const auto segment = static_cast<double>(use.segment.Count());
         window = std::min(window, segment * use.outstanding * use.qps);
@@ -486,10 +501,7 @@ FlowTransport::SetLimits(Connection& connection) const
     }
     if (network.copy->staged)
     {
-        const auto slot = static_cast<double>(StagedCopy::kSlot.Count());
-        window = std::min(window, slot * StagedCopy::kSlots * network.channels);
-        unit = std::min(unit, slot);
-        connection.roundTrip += m_model.StagingTime(StagedCopy::kSlot);
+        GoThrough(connection, {StagedCopy::kSlots * network.channels, StagedCopy::kSlot});
     }
     connection.most = window;
     if (network.admission > Bytes())
@@ -537,11 +549,12 @@ FlowTransport::GiveBack(uint32_t index, double bytes)
 }
 
 void
-FlowTransport::Post(uint32_t index, MessageId id, const SlotWindow& slots)
+FlowTransport::Post(uint32_t index, MessageId id)
 {
     Connection& connection = m_connections[index];
+    const SlotWindow& slots = connection.slotted;
     Message& message = m_messages[id];
-    if (!connection.gated)
+    if (slots.slots == 0)
     {
         connection.waiting.push_back({id, message.bytes});
         StartWaiting(index);
@@ -602,7 +615,8 @@ FlowTransport::StartWaiting(uint32_t index)
             continue;
         }
         const uint32_t pairs = PairsFor(connection, front.bytes);
-        if (Occupied(connection, pairs) > connection.free)
+        if (Occupied(connection, pairs) > connection.free ||
+            (!front.begun && connection.messages == 0))
         {
             return;
         }
@@ -627,6 +641,11 @@ FlowTransport::StartWaiting(uint32_t index)
                 return;
             }
         }
+        if (!front.begun && connection.messages < kAnyNumber)
+        {
+            connection.messages--;
+        }
+        front.begun = true;
         if (part.last)
         {
             connection.waiting.pop_front();
@@ -687,9 +706,12 @@ void
 FlowTransport::Arrived(uint32_t index, const Transfer& transfer)
 {
     Connection& connection = m_connections[index];
-    if (connection.gated && transfer.last)
+    if (connection.slotted.slots > 0 && transfer.last)
     {
-        m_clock.After(CreditLatency(connection.path, kSlotWord), [this, index] {
+        // The word itself is not copied.
+        const Duration back =
+            CreditLatency(connection.path, kSlotWord) - m_model.StagingTime(kSlotWord);
+        m_clock.After(back, [this, index] {
             m_connections[index].slots++;
             TakeSlots(index);
         });

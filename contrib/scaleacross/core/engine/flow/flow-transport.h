@@ -52,15 +52,15 @@ enum class Collisions : uint8_t
  * comes the latency of its first packet. Losses are drawn packet by packet, and delay their message
  * as LossDelay() says.
  *
- * With windows, outstanding segments, staged copies or a receiver's grants a message leaves in
- * parts, as long as there is something left of what may be under way; that comes back a round trip
- * after it has left.
+ * With windows, outstanding segments or a receiver's grants a message leaves in parts, as long as
+ * there is something left of what may be under way; that comes back a round trip after it has left.
  *
  * What has left its sender waits in front of what is slower (FlowNetwork), and arrives so much
  * later; its queue pairs take the next message meanwhile.
  *
- * Messages with slots of their own (MessageCare) are cut into pieces, each of which leaves when
- * there is a slot; that is free again when the receiver's word has come back.
+ * Messages with slots of their own (MessageCare), or copied through slots, are cut into pieces,
+ * each of which leaves when there is a slot, however short it is; that is free again when the
+ * receiver's word has come back.
  *
  * Of ranks that are alike (Symmetry) one sends for all, and what goes to one of them goes to that
  * one, over the links that are alike to those on its way.
@@ -122,6 +122,8 @@ class FlowTransport : private ServerRings::Owner
   private:
     using MessageId = uint32_t;
 
+    static constexpr uint32_t kAnyNumber = std::numeric_limits<uint32_t>::max();
+
     struct Message
     {
         RankMessage head;
@@ -139,6 +141,7 @@ class FlowTransport : private ServerRings::Owner
         Bytes bytes;
         bool last{true};       //!< of the parts of its message or piece
         bool announces{false}; //!< nothing but that all of the message has arrived
+        bool begun{false};     //!< some of it has left
     };
 
     /// Bytes that may be under way, and come back a round trip after they left.
@@ -179,8 +182,11 @@ class FlowTransport : private ServerRings::Owner
         double unit{0}; //!< bytes that a queue pair takes at a time, where something limits it
         double most{0}; //!< bytes that all of them take at a time: no more than may be under way
         Duration roundTrip; //!< after which they come back
-        bool gated{false};
-        uint32_t slots{0}; //!< free ones, where it is gated
+        /// Messages that may begin before one is acknowledged: each that is split has a part on the
+        /// first queue pair, which may have so many outstanding.
+        uint32_t messages{kAnyNumber};
+        SlotWindow slotted; //!< what its messages go through
+        uint32_t slots{0};  //!< of these, free ones
         std::deque<Transfer> forSlots;
         /// Drawn by itself, so that they do not depend on what else ends at the same time; null:
         /// it has none.
@@ -232,7 +238,9 @@ class FlowTransport : private ServerRings::Owner
 
     uint32_t ConnectionOf(Rank from, Rank to, const MessageCare& care);
     uint32_t Connect(Rank from, Rank to, uint32_t trafficClass, const MessageCare& care);
-    void Post(uint32_t connection, MessageId id, const SlotWindow& slots);
+    /// Has its messages go through so many slots, in pieces.
+    static void GoThrough(Connection& connection, const SlotWindow& slots);
+    void Post(uint32_t connection, MessageId id);
     void TakeSlots(uint32_t connection);
     void StartWaiting(uint32_t connection);
     void StartTransfer(uint32_t connection, const Transfer& transfer, uint32_t pairs);
