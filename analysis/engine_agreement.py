@@ -102,7 +102,7 @@ def table_of(rows, kind):
 
 
 def read_rows(path):
-    """Rows of a --csv, with numbers."""
+    """Rows of a --csv; errors are numbers."""
     with path.open(newline="") as file:
         return [{**row, "error": float(row["error"])} for row in csv.DictReader(file)]
 
@@ -173,6 +173,9 @@ def main(argv=None):
                         default=TOP / "build" / "release" / "bin" / "scaleacross")
     options = parser.parse_args(argv)
     try:
+        if options.page and (options.set or options.first):
+            raise measuring.InputError("--page is for studies as they are drawn, from the first on; "
+                                       "leave out --set and --first")
         if options.keep:
             options.keep.mkdir(parents=True, exist_ok=True)
             agreement(options, options.keep)

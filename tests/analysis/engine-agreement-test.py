@@ -161,6 +161,8 @@ class EngineAgreement(unittest.TestCase):
                             (("plain", "--draws", "0"), "out of range"),
                             (("plain", "--seed", "x"), "not a whole number"),
                             (("plain", "--draws", "1", "--set", "network.qp=1"), "none of 100"),
+                            (("plain", "--draws", "1", "--page", "--set", "network.qps=1"),
+                             "leave out --set"),
                             (("plain", "--draws", "1", "--keep", __file__), "File exists")):
             table = self.folder / "rows.csv"
             code, out, error = self.call(*words, "--csv", str(table))

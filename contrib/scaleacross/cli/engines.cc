@@ -181,7 +181,7 @@ EngineRows()
          true},
         {"flow",
          "every rank's messages as max-min fair flows over the real links; queue pairs are where "
-         "the packet engine's switches would put them, of more than 1,024 GPUs as expected",
+         "the hash of the packet engine's switches puts them, of more than 1,024 GPUs as expected",
          Make<FlowEngine>},
         {"flow:sampled",
          "the same, with the packet engine's paths of however many GPUs",

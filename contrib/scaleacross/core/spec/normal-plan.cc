@@ -27,6 +27,12 @@ OfSchedule(const Plan& plan)
     return "plan.schedule is " + plan.parallel.schedule.Name();
 }
 
+std::string
+OfBalance(const Plan& /* plan */)
+{
+    return "no message that has it goes by segments: balance is split, or a tier has its own";
+}
+
 const std::array<IdleReason, 9> g_reasons = {{
     {"plan.chunks", OfSchedule},
     {"plan.round", OfSchedule},
@@ -37,10 +43,8 @@ const std::array<IdleReason, 9> g_reasons = {{
      [](const Plan& plan) { return "plan.sharding is " + plan.parallel.sharding.Name(); }},
     {"plan.prefetch", [](const Plan&) { return std::string("plan.reshard is false"); }},
     {"plan.async_tp", [](const Plan&) { return std::string("plan.tp is 1"); }},
-    {"network.segment",
-     [](const Plan&) { return std::string("messages are split evenly, by network.balance"); }},
-    {"network.tiers.",
-     [](const Plan&) { return std::string("messages are split evenly, by the tier's balance"); }},
+    {"network.segment", OfBalance},
+    {"network.tiers.", OfBalance}, // of a tier it is the segment, too
 }};
 
 /// Segments are those of messages that are not split into a part for each queue pair.

@@ -25,7 +25,8 @@ namespace ns3
  * What an application sends by: messages from one NIC to another over k queue pairs.
  *
  * Model: a message is cut into segments of SegmentSize, which are posted to the queue pairs in
- * turn (SegmentBalance; MessageLedger counts them). Each queue pair is a flow of its own to ECMP
+ * turn (SegmentBalance; MessageLedger counts them); with a SegmentSize of 0 it has an even part for
+ * each, which waits for that one. Each queue pair is a flow of its own to ECMP
  * (E-ECMP with queue pair scaling), keeps its own order and repairs its own losses. A message is
  * delivered when all its segments are; messages may overtake each other if they went over different
  * queue pairs. If one queue pair fails, the connection fails.
