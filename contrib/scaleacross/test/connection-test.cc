@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -632,6 +634,57 @@ class AnnouncedTest : public TestCase
     }
 };
 
+/**
+ * Queue pairs of one NIC to another are numbered by these two: what else is connected, and when,
+ * changes no path of theirs. Three hosts; 0 to 1 after everything else, or first. Ports of a second
+ * connection between the same follow those of the first, and the way back has its own.
+ */
+class PathNumbersTest : public TestCase
+{
+  public:
+    PathNumbersTest()
+        : TestCase("UDP source ports do not depend on who connects first")
+    {
+    }
+
+  private:
+    using Ports = std::vector<uint16_t>;
+
+    /// Of connections between hosts, in the order in which they are made; by sender and receiver.
+    static std::map<std::pair<uint32_t, uint32_t>, Ports> PortsOf(
+        const std::vector<std::pair<uint32_t, uint32_t>>& order)
+    {
+        FabricHelper fabric;
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(4));
+        BuildStar(fabric, 3, "100Gbps", MicroSeconds(1));
+        std::map<std::pair<uint32_t, uint32_t>, Ports> ports;
+        for (const auto& [from, to] : order)
+        {
+            auto connection = fabric.CreateConnection(fabric.Nics()[from], fabric.Nics()[to]);
+            for (uint32_t i = 0; i < connection->GetNQueuePairs(); ++i)
+            {
+                ports[{from, to}].push_back(connection->GetQueuePair(i)->GetEntropy());
+            }
+        }
+        Simulator::Destroy();
+        return ports;
+    }
+
+    void DoRun() override
+    {
+        const auto first = PortsOf({{0, 1}, {1, 0}, {0, 2}, {2, 1}, {0, 1}});
+        const auto last = PortsOf({{2, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 1}});
+        NS_TEST_EXPECT_MSG_EQ((first == last), true, "the order makes no difference");
+        const Ports& two = first.at({0, 1});
+        NS_TEST_ASSERT_MSG_EQ(two.size(), 8, "of two connections");
+        NS_TEST_EXPECT_MSG_EQ((std::set<uint16_t>(two.begin(), two.end()).size() > 4),
+                              true,
+                              "the second one goes on counting");
+        const Ports start(two.begin(), two.begin() + 4);
+        NS_TEST_EXPECT_MSG_EQ((start == first.at({1, 0})), false, "and back is another way");
+    }
+};
+
 /// Misuse is refused with a reason.
 class MisuseTest : public TestCase
 {
@@ -698,6 +751,7 @@ class ConnectionSuite : public TestSuite
         AddTestCase(new SpareTest);
         AddTestCase(new OvertakenTest);
         AddTestCase(new AnnouncedTest);
+        AddTestCase(new PathNumbersTest);
         AddTestCase(new MisuseTest);
     }
 };

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace fabrictest
@@ -37,7 +38,7 @@ struct Event
 
     bool operator<(const Event& other) const
     {
-        return time != other.time ? time < other.time : tag < other.tag;
+        return std::tie(time, tag, bytes) < std::tie(other.time, other.tag, other.bytes);
     }
 };
 

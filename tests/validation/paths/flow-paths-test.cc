@@ -127,7 +127,7 @@ TEST(FlowPaths, AreThoseOfThePacketEnginesSwitches)
                 const uint32_t ports = scenario.cluster.PortsPerNic();
                 PathsOfPackets packets(scenario, seed);
                 const FlowPaths flows(scenario, seed - 1);
-                std::map<uint32_t, uint32_t> pairsAt; // by port of a NIC
+                std::map<std::pair<uint32_t, uint32_t>, uint32_t> pairsAt; // by ports of NICs
                 for (uint32_t i = 0; i < 40; i++)
                 {
                     const Rank from = random() % 32;
@@ -142,8 +142,8 @@ TEST(FlowPaths, AreThoseOfThePacketEnginesSwitches)
                     {
                         const uint32_t fromNic = from * ports + pair % ports;
                         const uint32_t toNic = to * ports + pair % ports;
-                        const FlowWay way = flows.OfQueuePair(fromNic, toNic, pairsAt[fromNic]++);
-                        pairsAt[toNic]++;
+                        uint32_t& number = pairsAt[{fromNic, toNic}];
+                        const FlowWay way = flows.OfQueuePair(fromNic, toNic, number++);
                         std::vector<DirectedLink> links;
                         for (const WayLink& link : way.links)
                         {

@@ -45,7 +45,7 @@ SwitchHashSeed(uint32_t node, uint32_t run, uint64_t seed)
 constexpr uint16_t kFirstPathPort = 0xC000;
 constexpr uint32_t kPathPorts = 0x4000;
 
-/// UDP source port of the `number`-th queue pair of a NIC, by its addresses.
+/// UDP source port of the `number`-th queue pair from one NIC to another, by their addresses.
 inline uint16_t
 PathPortOf(uint32_t source, uint32_t destination, uint32_t number)
 {

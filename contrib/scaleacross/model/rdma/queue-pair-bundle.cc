@@ -108,6 +108,9 @@ QueuePairBundle::Make(const NicPair& nics, uint16_t entropy, const Attributes& s
             ends.remote->SetAttribute(name, *value);
         }
     }
+    const uint32_t path = nics.first->TakePath(nics.second->GetFabricAddress());
+    ends.local->SetPath(path);
+    ends.remote->SetPath(path);
     ends.local->Connect(nics.second->GetFabricAddress(), ends.remote->GetNumber(), entropy);
     ends.remote->Connect(nics.first->GetFabricAddress(), ends.local->GetNumber());
     return ends;

@@ -23,6 +23,7 @@ struct QueuePairEnds
     uint32_t number{0};         //!< its place at that NIC
     uint32_t remoteAddress{0};  //!< fabric address of the other end's NIC
     uint32_t remoteNumber{0};   //!< of the other end there
+    uint32_t path{0};           //!< what its UDP source port follows from, beside the addresses
     uint16_t entropy{0};        //!< UDP source port of packets that have none of their own
     uint32_t startingPsn{0};    //!< of the first packet in either direction
 

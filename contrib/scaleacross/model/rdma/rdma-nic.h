@@ -17,6 +17,7 @@
 #include "ns3/fabric-port.h"
 #include "ns3/telemetry.h"
 
+#include <unordered_map>
 #include <vector>
 
 namespace scaleacross
@@ -92,6 +93,13 @@ class RdmaNic : public FabricPort,
     /// A new queue pair of this NIC, not connected yet, with the default attributes.
     Ptr<RdmaQueuePair> CreateQueuePair();
     uint32_t GetNQueuePairs() const;
+
+    /// How many paths to the NIC with this address were taken so far, and takes one more.
+    uint32_t TakePath(uint32_t address)
+    {
+        return m_paths[address]++;
+    }
+
     /// Fixes the random streams of the queue pairs, those to be created included: number n has
     /// stream + 2^40 (n + 1), out of the way of everything that is numbered through. Returns 1.
     int64_t AssignStreams(int64_t stream);
@@ -220,6 +228,7 @@ class RdmaNic : public FabricPort,
     scaleacross::PullPacer m_pulls; //!< owed to those who send to this NIC
     uint8_t m_pullPriority{0};
     std::vector<Ptr<RdmaQueuePair>> m_queuePairs;
+    std::unordered_map<uint32_t, uint32_t> m_paths; //!< that were taken, by fabric address
     int64_t m_stream{-1}; //!< from which those of the queue pairs follow, -1: not assigned
     std::vector<RdmaQueuePair*> m_posted;
     scaleacross::TimerWatch m_timers; //!< of the queue pairs

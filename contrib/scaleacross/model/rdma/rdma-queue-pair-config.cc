@@ -148,7 +148,7 @@ RdmaQueuePair::GetTypeId()
             .AddAttribute("Entropy",
                           "UDP source port of all packets of this end, which pins it to a path "
                           "where switches hash flows; 0: one that follows from the addresses and "
-                          "the number of the queue pair.",
+                          "a number (RdmaQueuePair::SetPath).",
                           UintegerValue(0),
                           scaleacross::Fixed(PartAccessor(&RdmaQueuePair::m_requesterConfig,
                                                           &RdmaRequester::Config::entropy)),

@@ -41,10 +41,21 @@ RdmaQueuePair::SetNic(RdmaNic& nic, uint32_t number)
 {
     m_ends.nic = &nic;
     m_ends.number = number;
+    m_ends.path = number;
     // Whoever looks at this queue pair has to see its NIC act at the right time.
     const auto watch = [&nic]() { nic.WatchDepartures(); };
     m_requester.Watch(nic, watch);
     m_responder.Watch(watch);
+}
+
+void
+RdmaQueuePair::SetPath(uint32_t number)
+{
+    if (m_requester.IsConnected())
+    {
+        throw ConfigError(Describe() + " SetPath", "called after Connect", "before Connect", "");
+    }
+    m_ends.path = number;
 }
 
 void

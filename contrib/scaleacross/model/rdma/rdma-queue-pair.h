@@ -94,13 +94,18 @@ class RdmaQueuePair : public Object, public scaleacross::AttributeOwner
     RdmaQueuePair();
     ~RdmaQueuePair() override;
 
+    /// Before Connect: the number from which, with the addresses, the UDP source port follows that
+    /// is neither pinned nor drawn. Default: that of the queue pair at its NIC. RdmaConnection
+    /// numbers its own from the sending to the receiving NIC, so that they do not depend on what
+    /// else these NICs were connected to before.
+    void SetPath(uint32_t number);
+
     /**
      * Joins this end to queue pair `remote` of the NIC with fabric address `address`. Attributes
      * are read now, and are refused later. Throws ConfigError on impossible values.
      *
      * `entropy` is the UDP source port by which ECMP tells flows apart; 0 takes the attribute
-     * Entropy, and if that is 0 too, one that follows from the addresses and the number of the
-     * queue pair.
+     * Entropy, and if that is 0 too, one that follows from the addresses and a number (SetPath).
      */
     void Connect(uint32_t address, uint32_t remote, uint16_t entropy = 0);
 

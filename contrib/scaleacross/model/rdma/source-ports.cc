@@ -71,7 +71,7 @@ SourcePorts::Connect(const Config& config,
     {
         return port;
     }
-    return PathPortOf(ends.nic->GetFabricAddress(), ends.remoteAddress, ends.number);
+    return PathPortOf(ends.nic->GetFabricAddress(), ends.remoteAddress, ends.path);
 }
 
 } // namespace scaleacross

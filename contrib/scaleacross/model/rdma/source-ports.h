@@ -20,7 +20,7 @@ namespace scaleacross
  * its packets, or one for each data packet (RdmaEntropyOps), never both pinned and drawn.
  *
  * Worked case: pinned to 50,000, all packets have that. With neither, they all have one from 0xC000
- * to 0xFFFF that follows from the addresses and the number of the queue pair.
+ * to 0xFFFF that follows from the addresses and a number (RdmaQueuePair::SetPath).
  */
 class SourcePorts
 {

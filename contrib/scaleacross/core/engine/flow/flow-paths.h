@@ -57,8 +57,8 @@ class FlowPaths
     }
 
     /**
-     * Of the packets of the `number`-th queue pair of a NIC's port, where switches choose by hashes
-     * or by the destination. Throws RunError if no way leads there.
+     * Of the packets of the `number`-th queue pair from one port of a NIC to another, where
+     * switches choose by hashes or by the destination. Throws RunError if no way leads there.
      */
     FlowWay OfQueuePair(uint32_t fromNic, uint32_t toNic, uint32_t number) const;
 

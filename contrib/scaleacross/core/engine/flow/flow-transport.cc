@@ -52,8 +52,7 @@ FlowTransport::FlowTransport(const Scenario& scenario,
       m_seed(seed),
       m_inside(scenario.cluster.Gpus()),
       m_rings(scenario, symmetry, clock, *this),
-      m_grants(scenario.network.admission > Bytes() ? scenario.cluster.Gpus() : 0),
-      m_pairsAt(size_t{scenario.cluster.Gpus()} * m_ports)
+      m_grants(scenario.network.admission > Bytes() ? scenario.cluster.Gpus() : 0)
 {
     for (Credit& credit : m_grants)
     {
@@ -387,6 +386,9 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
     connection.isShared = isSprayed || (m_collisions == Collisions::Expected &&
                                         multipath->owner != PathOwner::Destination);
     const uint32_t ways = connection.isShared ? m_ports : connection.pairs;
+    const auto taken = [&](uint32_t fromNic, uint32_t toNic) -> uint32_t& {
+        return m_pairsBetween[uint64_t{fromNic} << 32 | toNic];
+    };
     BitRate least = FlowNetwork::kNoLimit;
     BitRate choice = FlowNetwork::kNoLimit;
     double loss = 0;
@@ -396,11 +398,7 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
         const uint32_t toNic = to * m_ports + i % m_ports;
         const FlowWay way = connection.isShared
                                 ? m_paths.OfAll(fromNic, toNic)
-                                : m_paths.OfQueuePair(fromNic, toNic, m_pairsAt[fromNic]++);
-        if (!connection.isShared)
-        {
-            m_pairsAt[toNic]++;
-        }
+                                : m_paths.OfQueuePair(fromNic, toNic, taken(fromNic, toNic)++);
         connection.uses.push_back(m_links.UsesOf(way, from, connection.isShared));
         if (way.path.propagation > connection.path.propagation || connection.path.rates.empty())
         {
@@ -440,6 +438,8 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
             [random = std::mt19937_64(words)]() mutable { return Uniform(random); });
     }
     connection.rate = isSprayed || !connection.isShared ? FlowNetwork::kNoLimit : choice;
+    // One more asks for admission.
+    taken(from * m_ports, to * m_ports) += m_grants.empty() ? 0 : 1;
     SetLimits(connection);
     if (connection.isShared && !isSprayed && multipath->owner == PathOwner::NicPair)
     {

@@ -288,8 +288,9 @@ class FlowTransport : private ServerRings::Owner
     std::array<std::unordered_map<uint64_t, uint32_t>, kTrafficClasses> m_connectionNumbers;
     std::map<ConnectionKey, uint32_t> m_slotConnections;
     std::deque<Connection> m_connections;
-    std::vector<Credit> m_grants;    //!< by receiver; empty: it grants nothing
-    std::vector<uint32_t> m_pairsAt; //!< queue pairs so far, by port of a NIC
+    std::vector<Credit> m_grants; //!< by receiver; empty: it grants nothing
+    /// Queue pairs so far, by the ports of the NICs from and to which they are.
+    std::unordered_map<uint64_t, uint32_t> m_pairsBetween;
     /// Of `ecmp`: by sender and receiver, the resource that is the one path of all their messages.
     std::unordered_map<uint64_t, uint32_t> m_onePaths;
 };
