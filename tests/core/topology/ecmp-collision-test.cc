@@ -78,6 +78,83 @@ TEST(PathSlowdown, CountsWhatIsHashed)
     EXPECT_EQ(PathSlowdown(Multipath("e-ecmp"), 16, 0.5, 16), EcmpSlowdown(8, 16));
 }
 
+/// The oracle of FullestSeconds(): throws the flows of all switches.
+double
+SimulatedSeconds(const std::vector<HashedLinks>& sets)
+{
+    std::mt19937_64 random(7);
+    double sum = 0;
+    const int rounds = 2000;
+    for (int round = 0; round < rounds; round++)
+    {
+        double fullest = 0;
+        for (const HashedLinks& set : sets)
+        {
+            const double flow = set.wire * set.paths / static_cast<double>(set.flows);
+            for (int which = 0; which < static_cast<int>(set.switches); which++)
+            {
+                std::vector<uint32_t> count(set.paths);
+                for (uint64_t i = 0; i < set.flows; i++)
+                {
+                    count[random() % set.paths]++;
+                }
+                fullest = std::max(fullest, flow * *std::max_element(count.begin(), count.end()));
+            }
+        }
+        sum += fullest;
+    }
+    return sum / rounds;
+}
+
+TEST(FullestSeconds, IsWithinThreePercentOfSimulatedHashing)
+{
+    std::mt19937 random(3);
+    const auto draw = [&random](uint32_t most) { return 1 + random() % most; };
+    for (int i = 0; i < 60; i++)
+    {
+        std::vector<HashedLinks> sets(draw(3));
+        for (HashedLinks& set : sets)
+        {
+            set.flows = draw(i % 2 == 0 ? 12 : 300);
+            set.paths = draw(24);
+            set.switches = draw(12);
+            set.wire = 0.2 * draw(10);
+        }
+        const double expected = SimulatedSeconds(sets);
+        EXPECT_NEAR(FullestSeconds(sets), expected, 0.03 * expected) << "case " << i;
+    }
+}
+
+TEST(FullestSeconds, OfOneSwitchIsTheSlowdown)
+{
+    EXPECT_NEAR(FullestSeconds({{64, 8, 1, 1.5}}), 1.5 * EcmpSlowdown(64, 8), 1e-12);
+    EXPECT_NEAR(FullestSeconds({{400, 16, 1, 1}}), EcmpSlowdown(400, 16), 1e-12);
+    EXPECT_DOUBLE_EQ(FullestSeconds({{1, 2, 1, 1}, {1, 2, 1, 0.75}}), 2.0);
+    // Two flows share one of two links with a half: twice 1/4 that none of two switches has both.
+    EXPECT_DOUBLE_EQ(FullestSeconds({{2, 2, 2, 1}}), 1.75);
+    EXPECT_DOUBLE_EQ(FullestSeconds({{5, 1, 3, 0.5}, {0, 4, 1, 0.7}}), 0.7) << "without a choice";
+}
+
+TEST(FullestSeconds, MoreCapacityAnywhereTakesNoLonger)
+{
+    for (const double wire : {0.5, 0.9, 0.95, 0.951, 1.0, 1.049, 1.05, 1.2, 2.0})
+    {
+        const double before = FullestSeconds({{16, 4, 2, 1}, {16, 4, 2, wire}});
+        EXPECT_LE(FullestSeconds({{16, 4, 2, 1}, {16, 4, 2, wire * 0.999}}), before) << wire;
+        EXPECT_LE(FullestSeconds({{16, 4, 2, 0.999}, {16, 4, 2, wire}}), before) << wire;
+        EXPECT_GE(before, wire * FullestSeconds({{16, 4, 2, 1}})) << wire;
+    }
+}
+
+TEST(FullestSeconds, CountsWhatIsHashed)
+{
+    EXPECT_EQ(HashedFlows(Multipath("e-ecmp"), 16, 4), 64U);
+    EXPECT_EQ(HashedFlows(Multipath("ecmp"), 16, 4), 16U);
+    EXPECT_EQ(HashedFlows(Multipath("e-ecmp"), 16, 0.5), 8U);
+    EXPECT_EQ(HashedFlows(Multipath("spray-random"), 16, 4), 0U);
+    EXPECT_EQ(HashedFlows(Multipath("d-mod-k"), 16, 4), 0U);
+}
+
 TEST(EcmpSlowdown, OneFlowLeavesAllOtherPathsIdle)
 {
     EXPECT_DOUBLE_EQ(EcmpSlowdown(1, 8), 8.0);

@@ -30,6 +30,20 @@ CutModel::CutModel(const Scenario& scenario,
         AddLinks(level);
     }
     m_cuts = m_spanCuts + 2 * static_cast<uint32_t>(scenario.cluster.crossLinks.size());
+    m_sides.assign(m_cuts, kNoSide);
+    m_switches.assign(m_cuts, 1.0);
+    for (uint32_t level = 0; level < kCutLevels; level++)
+    {
+        for (const bool up : {true, false})
+        {
+            for (uint32_t kind = 0; kind < stages[level].Kinds(); kind++)
+            {
+                m_sides[CutOf(level, up, kind)] = 2 * level + (up ? 0 : 1);
+                m_switches[CutOf(level, up, kind)] = stages[level].CountOf(kind);
+            }
+        }
+    }
+    std::fill(m_sides.begin() + m_spanCuts, m_sides.end(), 2 * kCutLevels);
 }
 
 void
@@ -294,9 +308,43 @@ CutModel::SharedSeconds(const CutUse& use, double flows) const
     return use.wire * Slowdown(std::max(1.0, flows), use.pairs, use.links);
 }
 
+HashedLinks
+CutModel::LinksOf(const CutLoad& load, const CutUse& use) const
+{
+    const double flows = std::max(1.0, use.flows);
+    HashedLinks links;
+    links.flows = HashedFlows(m_scenario.network.multipath, flows, use.pairs);
+    links.paths = use.links;
+    // The fullest switch has at least one flow, and so have as many as there are flows.
+    links.switches = m_switches[use.cut] * load.parts * load.reached * use.flows / flows;
+    links.wire = use.wire * flows / use.flows;
+    return links;
+}
+
 void
 CutModel::Use(TransferCost& cost, const CutLoads& loads) const
 {
+    std::vector<HashedLinks> together; // of a side, which begins with a cut
+    size_t first = cost.cuts.size();
+    const auto waitForFullest = [&] {
+        if (together.size() > 1 || (together.size() == 1 && together.front().switches > 1))
+        {
+            double tightest = 0;
+            for (size_t i = first; i < cost.cuts.size(); i++)
+            {
+                tightest = std::max(tightest, cost.cuts[i].seconds);
+            }
+            const double all = FullestSeconds(together);
+            for (size_t i = first; i < cost.cuts.size(); i++)
+            {
+                double& seconds = cost.cuts[i].seconds;
+                seconds = seconds == tightest ? std::max(all, tightest) : seconds;
+            }
+        }
+        together.clear();
+        first = cost.cuts.size();
+    };
+    uint32_t side = kNoSide;
     for (const CutLoad& load : loads)
     {
         CutUse use;
@@ -310,11 +358,24 @@ CutModel::Use(TransferCost& cost, const CutLoads& loads) const
         // The fullest switch has at least one flow.
         use.seconds = SharedSeconds(use, use.flows) * std::max(1.0, 1.0 / use.flows);
         use.demand = use.seconds;
-        if (use.seconds > 0)
+        const bool isUsed = use.seconds > 0; // not by ranks that do not send
+        if (!isUsed)
         {
-            cost.cuts.push_back(use);
+            continue;
+        }
+        if (m_sides[use.cut] != side)
+        {
+            waitForFullest();
+            side = m_sides[use.cut];
+        }
+        cost.cuts.push_back(use);
+        const HashedLinks links = LinksOf(load, use);
+        if (side != kNoSide && links.flows > 0)
+        {
+            together.push_back(links);
         }
     }
+    waitForFullest();
 }
 
 NamedLink

@@ -8,6 +8,7 @@
 #include "core/engine/switch-edges.h"
 #include "core/engine/transfer-cost.h"
 #include "core/spec/scenario.h"
+#include "core/topology/ecmp-collision.h"
 #include "core/topology/rank-layout.h"
 
 #include <array>
@@ -116,7 +117,13 @@ class CutModel
     /// Adds what flows put on the cuts between the examples' buildings.
     void Load(CutLoads& loads, const FabricPath& path, const AlikeFlows& flows) const;
 
-    /// What a transfer takes of each cut.
+    /**
+     * What a transfer takes of each cut. Where its flows hash, it is done when the fullest link of
+     * all is: that of all switches of a level that it goes up or down through, or of all spans. Of
+     * these sides the slowest counts, though the fullest of all of them is fuller: who goes up by a
+     * link goes down from where that leads, so that they are not independent, and queues that are
+     * behind each other share what there is to wait for.
+     */
     void Use(TransferCost& cost, const CutLoads& loads) const;
 
     /// Time that a cut needs for what a transfer puts on it while so many flows are there.
@@ -193,6 +200,11 @@ class CutModel
     /// PathSlowdown() of the scenario's paths, computed once for all that ask the same.
     double Slowdown(double flows, double pairs, uint32_t links) const;
 
+    /// The links that the flows of a use choose from, on all switches of its kind.
+    HashedLinks LinksOf(const CutLoad& load, const CutUse& use) const;
+
+    static constexpr uint32_t kNoSide = UINT32_MAX;
+
     const Scenario& m_scenario;
     const RankLayout& m_layout;
     const ClusterPaths& m_paths;
@@ -207,6 +219,10 @@ class CutModel
     std::array<std::vector<uint32_t>, kCutLevels> m_firstKinds;
     uint32_t m_spanCuts{0}; //!< the first of the spans'
     uint32_t m_cuts{0};
+    /// By cut: what a transfer goes through at once, as up at a level, down at it, or spans; none:
+    /// single links.
+    std::vector<uint32_t> m_sides;
+    std::vector<double> m_switches; //!< by cut: of the kind
     // What it remembers, hence not for several threads at once.
     mutable std::map<std::tuple<double, double, uint32_t>, double> m_slowdowns;
 };
