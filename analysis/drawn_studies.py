@@ -15,7 +15,10 @@ import measuring
 # What a kind of study has beside the plain ones, which are what a first study says: RoCE, the
 # network's defaults, no losses, no events. `any` takes all fields of plan and network, the others
 # these and what they are called by.
-KINDS = ("plain", "any", "infiniband", "trimming", "controls", "losses")
+KINDS = ("plain", "any", "infiniband", "trimming", "controls", "losses", "limits")
+
+# What holds back a connection until something comes back: one of them in a study of limits.
+LIMITS = ("network.outstanding", "network.window", "network.admission", "network.copy")
 
 # Values of fields that take amounts and numbers, beside their defaults.
 AMOUNTS = {
@@ -229,13 +232,14 @@ def network_of(draw, registries, kind):
         network["transport"] = kind
     if kind == "controls":
         network["control"] = draw.choice(registries.values_of("network.control"))
+    limit = draw.choice(LIMITS) if kind == "limits" else None
     for name in registries.drawn("network"):
         of_nccl = NCCL.fullmatch(name)
         if of_nccl and network.get("collective") != "nccl":
             continue
         rare = TIERS.fullmatch(name) or ".class" in name
         often = of_nccl or name in OFTEN_SET
-        if draw.random() < (OFTEN if often else RARELY if rare else SELDOM):
+        if name == limit or draw.random() < (OFTEN if often else RARELY if rare else SELDOM):
             at = network
             *folders, key = name.split(".")[1:]
             for folder in folders:

@@ -6,7 +6,8 @@ Prints a table with a line for each kind and engine: the error of the iteration 
 nine in ten of the studies do not exceed, the mean error with its sign, the shares of studies within
 5 and 25 %, and the worst. An error is time / time of packets - 1. --keep writes the studies, each
 of which runs by itself; --csv has a row for every study and engine. --page puts the rows into
-analysis/engine-agreement and the table into the pages that have it. The same seed draws the same
+analysis/engine-agreement, the table into the pages that have it, and what the program is to warn
+of into its own. The same seed draws the same
 studies.
 """
 
@@ -26,6 +27,10 @@ import measuring
 TOP = pathlib.Path(__file__).resolve().parents[1]
 ENGINES = ("analytical", "flow", "flow:expected", "packet:fast-forward")
 ROWS = TOP / "analysis" / "engine-agreement"  # KIND.csv
+KNOWN = TOP / "contrib" / "scaleacross" / "core" / "engine" / "known-differences.cc"
+TOLD = ("controls", "infiniband", "limits", "losses", "trimming")  # kinds of which the program warns
+TOLD_ENGINES = ("analytical", "flow", "flow:expected")
+KNOWN_ROWS = re.compile(r"(// Written by [^\n]*\n).*?( *// End\.)", re.DOTALL)
 PAGES = [TOP / "README.md", TOP / "contrib" / "scaleacross" / "doc" / "engines.md"]
 MARK = re.compile(r"(<!-- agreement ([\w-]+) -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
 REFERENCE = "packet"
@@ -113,12 +118,38 @@ def page_with(text, tables):
                     if found[2] in tables else found[0], text)
 
 
+def known_rows(kind, rows):
+    """What the program is to know of a kind: the lines of its table."""
+    lines = []
+    for engine in TOLD_ENGINES:
+        ratios = sorted(1 + row["error"] for row in rows if row["engine"] == engine)
+        if ratios:
+            tenth = len(ratios) // 10
+            lines.append(f'        {{"{kind}", "{engine}", {len(ratios)}, {ratios[tenth]:.2f}, '
+                         f'{ratios[-1 - tenth]:.2f}}},\n')
+    return lines
+
+
+def known_text(text, kinds):
+    """The program's table with these lines, by kind."""
+    lines = "".join(line for kind in sorted(kinds) for line in kinds[kind])
+    return KNOWN_ROWS.sub(lambda found: found[1] + lines + found[2], text)
+
+
+def all_known():
+    """The lines of the program's table, by kind, of the rows that are kept."""
+    return {kind: known_rows(kind, read_rows(ROWS / f"{kind}.csv")) for kind in TOLD}
+
+
 def write_page(kind, rows):
     ROWS.mkdir(exist_ok=True)
     write_rows(ROWS / f"{kind}.csv", rows)
     for page in PAGES:
         page.write_text(page_with(page.read_text(encoding="utf-8"), {kind: table_of(rows, kind)}),
                         encoding="utf-8")
+    if kind in TOLD:
+        KNOWN.write_text(known_text(KNOWN.read_text(encoding="utf-8"), all_known()),
+                         encoding="utf-8")
 
 
 def write_rows(path, rows):

@@ -145,9 +145,19 @@ class EngineAgreement(unittest.TestCase):
             self.assertEqual(engine_agreement.page_with(emptied, tables), text)
         self.assertEqual(shown, set(tables))
 
+    def test_the_program_warns_of_what_the_rows_say(self):
+        # Of ten the one in ten that took less than the others, and the one that took more.
+        rows = [{"engine": "flow", "error": number / 100} for number in range(-4, 6)]
+        self.assertEqual(engine_agreement.known_rows("losses", rows),
+                         ['        {"losses", "flow", 10, 0.97, 1.04},\n'])
+        text = engine_agreement.KNOWN.read_text(encoding="utf-8")
+        known = engine_agreement.all_known()
+        self.assertEqual(engine_agreement.known_text(text, known), text)
+        self.assertNotEqual(engine_agreement.known_text(text, {}), text)
+
     def test_the_first_rows_are_found_again(self):
         for kind, count in (("plain", 6), ("any", 2), ("infiniband", 1), ("trimming", 1),
-                            ("controls", 1), ("losses", 1)):
+                            ("controls", 1), ("losses", 1), ("limits", 1)):
             rows = engine_agreement.read_rows(engine_agreement.ROWS / f"{kind}.csv")
             seed = rows[0]["id"].split("-")[1]
             table = self.folder / f"{kind}.csv"

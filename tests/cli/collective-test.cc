@@ -104,8 +104,10 @@ TEST_F(CollectiveCommand, TheTableIsThatOfNcclTests)
     EXPECT_THAT(call.out, HasSubstr("# Avg bus bandwidth"));
 }
 
-TEST_F(CollectiveCommand, WordsOfNcclWithoutItAreTold)
+TEST_F(CollectiveCommand, WordsOfTheNetworkThatChangeNothingAreTold)
 {
+    EXPECT_THAT(Run("collective pair.yaml -b 8 -e 8 --set network.segment=1MiB").out,
+                HasSubstr("# Warning: network.segment changes nothing: no message that has it"));
     EXPECT_THAT(
         Run("collective pair.yaml -b 8 -e 8 --set network.nccl_algorithm=tree").out,
         HasSubstr("# Warning: network.nccl_algorithm changes nothing: network.collective is "
@@ -119,7 +121,10 @@ TEST_F(CollectiveCommand, WeaknessesOfAnEngineAreTold)
     const std::string lossy = "collective pair.yaml -b 8 -e 8 --set cluster.cross.loss=1e-4 --set "
                               "network.multipath=spray-rr --set network.recovery=selective-repeat";
     EXPECT_THAT(Run(lossy).out, HasSubstr("# Warning: network.multipath spray-rr: packets that"));
-    EXPECT_THAT(Run(lossy + " --engine flow").out, Not(HasSubstr("Warning")));
+    const std::string flow = Run(lossy + " --engine flow").out;
+    EXPECT_THAT(flow, Not(HasSubstr("spray-rr: packets that")));
+    EXPECT_THAT(flow, HasSubstr("# Warning: packets that are lost between buildings: of "));
+    EXPECT_THAT(Run(lossy + " --engine packet").out, Not(HasSubstr("Warning")));
     EXPECT_THAT(Run("collective pair.yaml -b 0").err, HasSubstr("-b: '0' is nothing to send"));
 }
 

@@ -61,6 +61,16 @@ TEST_F(Commands, ExplorePrintsItsKeys)
     EXPECT_THAT(Files(), ElementsAre("results.db", "study.yaml"));
 }
 
+TEST_F(Commands, WhatPlansAreTakenWithoutIsTold)
+{
+    const std::string warning = "network.segment changes nothing: no message that has it goes by "
+                                "segments";
+    const std::string call = "explore study.yaml --db results.db --set network.segment=1MiB";
+    EXPECT_THAT(Run(call).out, HasSubstr("Warning: " + warning));
+    EXPECT_THAT(RunJson(call).at("warnings").dump(), HasSubstr(warning));
+    EXPECT_THAT(Run(call + " --set network.balance=round-robin").out, Not(HasSubstr(warning)));
+}
+
 TEST_F(Commands, BestIsWhatRunFindsAndNothingBeatsIt)
 {
     const auto explored = RunJson("explore study.yaml --top 100");

@@ -68,13 +68,14 @@ TEST_F(PacketBuffer, ThatCannotHoldCreditsIsWarnedOfWherePacketsAreRefused)
         const std::regex least("allowed: at least ([0-9]+) bytes");
         ASSERT_TRUE(std::regex_search(refused.err, bytes, least)) << refused.err;
         EXPECT_THAT(refused.err, HasSubstr("network." + key));
+        // The other warning is of InfiniBand, whatever its buffers hold.
         const auto warnings = RunJson("run " + study + key + "=64KiB").at("warnings");
-        ASSERT_EQ(warnings.size(), 1U) << warnings;
+        ASSERT_EQ(warnings.size(), 2U) << warnings;
         EXPECT_THAT(
-            warnings[0].get<std::string>(),
+            warnings[1].get<std::string>(),
             HasSubstr("Raise network." + key + " to at least " + bytes[1].str() + " bytes"));
         const std::string enough = key + "=" + bytes[1].str() + "B";
-        EXPECT_EQ(RunJson("run " + study + enough).at("warnings").size(), 0U);
+        EXPECT_THAT(RunJson("run " + study + enough).at("warnings").dump(), Not(HasSubstr(key)));
         EXPECT_EQ(RunJson("run " + study + enough + " --engine packet").at("warnings").size(), 0U);
     }
 }

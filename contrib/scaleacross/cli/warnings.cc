@@ -3,6 +3,7 @@
 #include "cli/warnings.h"
 
 #include "cli/engines.h"
+#include "core/engine/known-differences.h"
 #include "core/engine/loss-warnings.h"
 #include "core/spec/without-effect.h"
 #include "core/topology/fast-links.h"
@@ -62,6 +63,7 @@ NetworkWarnings(const Scenario& scenario, const std::string& engine)
     {
         Append(WarningsOfMeanLosses(scenario), warnings);
     }
+    Append(WarningsOfKnownDifferences(scenario, engine), warnings);
     // The packet engine has buffers, and has refused them if they are too small.
     if (!Has(engine, &EngineRow::packets))
     {

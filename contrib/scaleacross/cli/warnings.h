@@ -12,8 +12,9 @@ namespace scaleacross
 {
 
 /// What to know of a scenario that runs, a line each: keys of a model's file that were not read,
-/// memory that it lacks, what of the study has no effect, links that are faster than any port, and,
-/// unless an engine with buffers ran it, buffers that are too small.
+/// memory that it lacks, what of the study has no effect, links that are faster than any port,
+/// where the engine is known to be far from packets, and, unless one with buffers ran it, buffers
+/// that are too small.
 std::vector<std::string> WarningsOf(const Scenario& scenario, const std::string& engine);
 
 /// Of these, what is said of the network whatever uses it.

@@ -9,6 +9,7 @@
 #include "cli/warnings.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/model-error.h"
+#include "core/spec/normal-plan.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -62,13 +63,27 @@ RankedJson(const SearchSpace& space, const Answer& answer, const Ranked& ranked)
     return json;
 }
 
-/// Of the best plan.
+/// Of the best plan, and of what the study says of the network that plans are taken without.
 std::vector<std::string>
 WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
 {
     const auto best = answer.search.board.Best();
-    return best.empty() ? std::vector<std::string>()
-                        : WarningsOf(space.With(best.front().plan), study.engines.front());
+    if (best.empty())
+    {
+        return {};
+    }
+    const Plan& plan = best.front().plan;
+    const Plan given{plan.parallel, study.scenario.network};
+    std::vector<std::string> warnings = WarningsOf(space.With(plan), study.engines.front());
+    for (const IdleField& idle : IdleFields(given))
+    {
+        const PlanField* field = FindPlanField(idle.key);
+        if (idle.key.rfind("network.", 0) == 0 && !field->equal(plan, given))
+        {
+            warnings.push_back(idle.key + " changes nothing: " + idle.why);
+        }
+    }
+    return warnings;
 }
 
 /// Of an answer that is not concluded nothing is known.

@@ -124,6 +124,10 @@ IsWordOfNccl(const PlanField& field)
     return field.key.rfind("network.nccl_", 0) == 0;
 }
 
+namespace
+{
+
+/// What is said of NCCL's words and changes nothing.
 std::vector<std::string>
 WarningsOfNcclWords(const Scenario& scenario)
 {
@@ -152,6 +156,25 @@ WarningsOfNcclWords(const Scenario& scenario)
     else if (scenario.network.ncclCollnet && RunsRccl(scenario.cluster))
     {
         add("network.nccl_collnet", "RCCL's choice here has rings and trees only");
+    }
+    return warnings;
+}
+
+} // namespace
+
+std::vector<std::string>
+WarningsOfNetworkWords(const Scenario& scenario)
+{
+    const NetworkPlan& network = scenario.network;
+    std::vector<std::string> warnings = WarningsOfNcclWords(scenario);
+    for (const IdleField& field : IdleFields({ParallelPlan(), network}))
+    {
+        warnings.push_back(field.key + " changes nothing: " + field.why);
+    }
+    if (!network.transport->credits && network.laneCredits != NetworkPlan().laneCredits)
+    {
+        warnings.push_back("network.lane_credits changes nothing: network.transport is " +
+                           network.transport->word);
     }
     return warnings;
 }
@@ -199,7 +222,7 @@ WarningsOfNoEffect(const Scenario& scenario)
             add("plan.recompute: " + RecomputeWord::First(isIt).Name(), why);
         }
     }
-    for (const std::string& warning : WarningsOfNcclWords(scenario))
+    for (const std::string& warning : WarningsOfNetworkWords(scenario))
     {
         warnings.push_back(warning);
     }
@@ -217,13 +240,9 @@ WarningsOfNoEffect(const Scenario& scenario)
     {
         add("network.class_weights", "all traffic is in one class, by network.classes");
     }
-    for (const IdleField& field : IdleFields({job.plan, network}))
+    for (const IdleField& field : IdleFields({job.plan, NetworkPlan()}))
     {
         add(field.key, field.why);
-    }
-    if (!network.transport->credits && network.laneCredits != NetworkPlan().laneCredits)
-    {
-        add("network.lane_credits", "network.transport is " + network.transport->word);
     }
     if (stack.receives->planned && job.plan.pp == 1)
     {

@@ -20,8 +20,8 @@ std::vector<std::string> WarningsOfNoEffect(const Scenario& scenario);
 /// Whether only `network.collective: nccl` reads a field.
 bool IsWordOfNccl(const PlanField& field);
 
-/// Of these, what is said of NCCL's words.
-std::vector<std::string> WarningsOfNcclWords(const Scenario& scenario);
+/// Of these, what is said of the network whatever uses it.
+std::vector<std::string> WarningsOfNetworkWords(const Scenario& scenario);
 
 /// The same recomputation of this model, without the modules that it does not have or that are part
 /// of what others do again: shared experts of moe, activation functions where all MLPs are.

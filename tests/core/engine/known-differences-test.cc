@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/known-differences.h"
+#include "core/io/read-study.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+namespace
+{
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string>
+WarningsWith(const std::string& network,
+             const std::string& engine = "analytical",
+             const std::string& loss = "0")
+{
+    return WarningsOfKnownDifferences(
+        ParseStudy("model: llama3-8b\nworkload: {sequence: 2048, global_batch: 64}\n"
+                   "cluster: {buildings: {count: 2, gpus: 16, gpu: h100}, cross: {distance: 10km, "
+                   "capacity: 400Gbps, loss: " +
+                       loss + "}}\nnetwork: {" + network + "}\n",
+                   "study.yaml")
+            .scenario,
+        engine);
+}
+
+TEST(KnownDifferences, AreToldOfWhatAStudyHas)
+{
+    EXPECT_THAT(WarningsWith("transport: infiniband"),
+                ElementsAre(AllOf(HasSubstr("network.transport infiniband: of "),
+                                  HasSubstr(" one in ten took analytical less than "),
+                                  HasSubstr("compare with packet"))));
+    EXPECT_THAT(WarningsWith("transport: trimming, recovery: selective-repeat", "flow"),
+                ElementsAre(AllOf(HasSubstr("network.transport trimming: "),
+                                  HasSubstr("took flow less than"))));
+    EXPECT_THAT(
+        WarningsWith("transport: roce, control: dcqcn, recovery: selective-repeat", "flow", "1e-5"),
+        ElementsAre(HasSubstr("network.control dcqcn: "),
+                    HasSubstr("packets that are lost between buildings: ")));
+}
+
+TEST(KnownDifferences, AreOfLimitsOfAnyTier)
+{
+    const auto of = [](const std::string& names) {
+        return ElementsAre(HasSubstr(names + ": of "));
+    };
+    EXPECT_THAT(WarningsWith("outstanding: 4"), of("network.outstanding"));
+    EXPECT_THAT(WarningsWith("tiers: {cross: {window: 1MiB}}"), of("network.window"));
+    EXPECT_THAT(WarningsWith("admission: 1MiB, copy: staged"),
+                of("network.admission, network.copy staged"));
+}
+
+TEST(KnownDifferences, AreOfWhatIsFarOnly)
+{
+    EXPECT_EQ(WarningsWith("transport: infiniband", "flow:sampled").size(), 1U) << "as flow";
+    EXPECT_THAT(WarningsWith("transport: roce"), IsEmpty());
+    EXPECT_THAT(WarningsWith("transport: infiniband", "packet"), IsEmpty());
+    EXPECT_THAT(WarningsWith("transport: infiniband", "command:model"), IsEmpty());
+}
+
+TEST(KnownDifferences, AreOfEnginesAndKindsOnce)
+{
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const KnownDifference& row : KnownDifferences())
+    {
+        EXPECT_TRUE(seen.insert({row.kind, row.engine}).second) << row.kind << ", " << row.engine;
+        EXPECT_GE(row.studies, 30U);
+        EXPECT_LT(0, row.low);
+        EXPECT_LE(row.low, row.high);
+    }
+    EXPECT_EQ(seen.size(), 15U) << "five kinds, three engines";
+}
+
+} // namespace
+} // namespace scaleacross
