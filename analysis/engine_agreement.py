@@ -6,9 +6,8 @@ Prints a table with a line for each kind and engine: the error of the iteration 
 nine in ten of the studies do not exceed, the mean error with its sign, the shares of studies within
 5 and 25 %, and the worst. An error is time / time of packets - 1. --keep writes the studies, each
 of which runs by itself; --csv has a row for every study and engine. --page puts the rows into
-analysis/engine-agreement, the table into the pages that have it, and what the program is to warn
-of into its own. The same seed draws the same
-studies.
+analysis/engine-agreement, the table into the pages that have it, and what the program is to warn of
+into its own table. The same seed draws the same studies.
 """
 
 import argparse

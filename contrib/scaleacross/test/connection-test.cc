@@ -723,6 +723,8 @@ class MisuseTest : public TestCase
             Refuses([&]() { queuePair->Post(scaleacross::RdmaOperation::Write, Bytes(1), 1); }),
             true,
             "Post");
+        Ptr<RdmaQueuePair> connected = fabric.CreateConnection(a, b)->GetQueuePair(0);
+        NS_TEST_ASSERT_MSG_EQ(Refuses([&]() { connected->SetPath(7); }), true, "a path too late");
         NS_TEST_ASSERT_MSG_EQ(Refuses([&]() { fabric.ConnectPorts(a, b, DataRate(1), Time(1)); }),
                               true,
                               "a port with two wires");

@@ -9,7 +9,7 @@
 #include "cli/warnings.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/model-error.h"
-#include "core/spec/normal-plan.h"
+#include "core/spec/without-effect.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -73,15 +73,11 @@ WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
         return {};
     }
     const Plan& plan = best.front().plan;
-    const Plan given{plan.parallel, study.scenario.network};
     std::vector<std::string> warnings = WarningsOf(space.With(plan), study.engines.front());
-    for (const IdleField& idle : IdleFields(given))
+    for (const std::string& warning :
+         WarningsOfDroppedWords({plan.parallel, study.scenario.network}, plan))
     {
-        const PlanField* field = FindPlanField(idle.key);
-        if (idle.key.rfind("network.", 0) == 0 && !field->equal(plan, given))
-        {
-            warnings.push_back(idle.key + " changes nothing: " + idle.why);
-        }
+        warnings.push_back(warning);
     }
     return warnings;
 }

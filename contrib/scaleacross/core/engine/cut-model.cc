@@ -322,28 +322,30 @@ CutModel::LinksOf(const CutLoad& load, const CutUse& use) const
 }
 
 void
+CutModel::WaitForFullest(TransferCost& cost, size_t first, const std::vector<HashedLinks>& together)
+{
+    if (together.empty() || (together.size() == 1 && together.front().switches <= 1))
+    {
+        return; // SharedSeconds() has it
+    }
+    double tightest = 0;
+    for (size_t i = first; i < cost.cuts.size(); i++)
+    {
+        tightest = std::max(tightest, cost.cuts[i].seconds);
+    }
+    const double fullest = FullestSeconds(together);
+    for (size_t i = first; i < cost.cuts.size(); i++)
+    {
+        double& seconds = cost.cuts[i].seconds;
+        seconds = seconds == tightest ? std::max(fullest, tightest) : seconds;
+    }
+}
+
+void
 CutModel::Use(TransferCost& cost, const CutLoads& loads) const
 {
-    std::vector<HashedLinks> together; // of a side, which begins with a cut
-    size_t first = cost.cuts.size();
-    const auto waitForFullest = [&] {
-        if (together.size() > 1 || (together.size() == 1 && together.front().switches > 1))
-        {
-            double tightest = 0;
-            for (size_t i = first; i < cost.cuts.size(); i++)
-            {
-                tightest = std::max(tightest, cost.cuts[i].seconds);
-            }
-            const double all = FullestSeconds(together);
-            for (size_t i = first; i < cost.cuts.size(); i++)
-            {
-                double& seconds = cost.cuts[i].seconds;
-                seconds = seconds == tightest ? std::max(all, tightest) : seconds;
-            }
-        }
-        together.clear();
-        first = cost.cuts.size();
-    };
+    std::vector<HashedLinks> together; // of a side
+    size_t first = cost.cuts.size();   // cut of it
     uint32_t side = kNoSide;
     for (const CutLoad& load : loads)
     {
@@ -365,7 +367,9 @@ CutModel::Use(TransferCost& cost, const CutLoads& loads) const
         }
         if (m_sides[use.cut] != side)
         {
-            waitForFullest();
+            WaitForFullest(cost, first, together);
+            together.clear();
+            first = cost.cuts.size();
             side = m_sides[use.cut];
         }
         cost.cuts.push_back(use);
@@ -375,7 +379,7 @@ CutModel::Use(TransferCost& cost, const CutLoads& loads) const
             together.push_back(links);
         }
     }
-    waitForFullest();
+    WaitForFullest(cost, first, together);
 }
 
 NamedLink

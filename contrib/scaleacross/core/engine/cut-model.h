@@ -203,6 +203,12 @@ class CutModel
     /// The links that the flows of a use choose from, on all switches of its kind.
     HashedLinks LinksOf(const CutLoad& load, const CutUse& use) const;
 
+    /// Of cuts of one side, the first of which is given: the tightest take as long as the fullest
+    /// link of all does.
+    static void WaitForFullest(TransferCost& cost,
+                               size_t first,
+                               const std::vector<HashedLinks>& together);
+
     static constexpr uint32_t kNoSide = UINT32_MAX;
 
     const Scenario& m_scenario;

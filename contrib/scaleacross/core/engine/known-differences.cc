@@ -4,7 +4,6 @@
 
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace scaleacross
@@ -20,15 +19,6 @@ struct Trait
     bool (*has)(const Scenario& scenario);
     std::string (*text)(const Scenario& scenario);
 };
-
-bool
-LosesPackets(const Scenario& scenario)
-{
-    const auto& links = scenario.cluster.crossLinks;
-    return std::any_of(links.begin(), links.end(), [](const CrossLinkSpec& link) {
-        return link.loss > 0;
-    });
-}
 
 /// What holds back a connection until something comes back; empty: nothing.
 std::string
@@ -68,7 +58,7 @@ const std::vector<Trait> kTraits = {
      TransportText},
     {"limits", [](const Scenario& scenario) { return !LimitsText(scenario).empty(); }, LimitsText},
     {"losses",
-     LosesPackets,
+     [](const Scenario& scenario) { return scenario.cluster.LosesPackets(); },
      [](const Scenario&) { return std::string("packets that are lost between buildings"); }},
     {"trimming",
      [](const Scenario& scenario) { return scenario.network.transport->trimming.has_value(); },

@@ -2,20 +2,15 @@
 
 #include "core/engine/loss-warnings.h"
 
-#include <algorithm>
-
 namespace scaleacross
 {
 
 std::vector<std::string>
 WarningsOfMeanLosses(const Scenario& scenario)
 {
-    const auto& links = scenario.cluster.crossLinks;
-    const bool isLossy = std::any_of(links.begin(), links.end(), [](const CrossLinkSpec& link) {
-        return link.loss > 0;
-    });
     const NetworkPlan& network = scenario.network;
-    if (!isLossy || !network.recovery->selective || !network.multipath->MayReorder())
+    if (!scenario.cluster.LosesPackets() || !network.recovery->selective ||
+        !network.multipath->MayReorder())
     {
         return {};
     }

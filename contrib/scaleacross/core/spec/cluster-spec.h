@@ -8,6 +8,7 @@
 #include "core/spec/fabric-shape-words.h"
 #include "core/spec/gpu-spec.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -177,6 +178,14 @@ struct ClusterSpec
 
     /// Name of a building or hub.
     const std::string& SiteName(uint32_t site) const;
+
+    /// Whether packets may get lost between buildings.
+    bool LosesPackets() const
+    {
+        return std::any_of(crossLinks.begin(), crossLinks.end(), [](const CrossLinkSpec& link) {
+            return link.loss > 0;
+        });
+    }
 
     /// Ports of every NIC: the same in all buildings, since port i of one sends to port i of
     /// another.

@@ -13,6 +13,12 @@ namespace scaleacross
 namespace
 {
 
+std::string
+ChangesNothing(const std::string& key, const std::string& why)
+{
+    return key + " changes nothing: " + why;
+}
+
 /// Whether the model has layers with a dense MLP.
 bool
 HasDenseLayers(const ModelSpec& model)
@@ -133,7 +139,7 @@ WarningsOfNcclWords(const Scenario& scenario)
 {
     std::vector<std::string> warnings;
     const auto add = [&warnings](const std::string& key, const std::string& why) {
-        warnings.push_back(key + " changes nothing: " + why);
+        warnings.push_back(ChangesNothing(key, why));
     };
     if (!scenario.network.collective->library)
     {
@@ -163,18 +169,32 @@ WarningsOfNcclWords(const Scenario& scenario)
 } // namespace
 
 std::vector<std::string>
+WarningsOfDroppedWords(const Plan& given, const Plan& taken)
+{
+    std::vector<std::string> warnings;
+    for (const IdleField& idle : IdleFields({ParallelPlan(), given.network}))
+    {
+        if (!FindPlanField(idle.key)->equal(given, taken))
+        {
+            warnings.push_back(ChangesNothing(idle.key, idle.why));
+        }
+    }
+    return warnings;
+}
+
+std::vector<std::string>
 WarningsOfNetworkWords(const Scenario& scenario)
 {
     const NetworkPlan& network = scenario.network;
     std::vector<std::string> warnings = WarningsOfNcclWords(scenario);
     for (const IdleField& field : IdleFields({ParallelPlan(), network}))
     {
-        warnings.push_back(field.key + " changes nothing: " + field.why);
+        warnings.push_back(ChangesNothing(field.key, field.why));
     }
     if (!network.transport->credits && network.laneCredits != NetworkPlan().laneCredits)
     {
-        warnings.push_back("network.lane_credits changes nothing: network.transport is " +
-                           network.transport->word);
+        warnings.push_back(ChangesNothing("network.lane_credits",
+                                          "network.transport is " + network.transport->word));
     }
     return warnings;
 }
@@ -185,7 +205,7 @@ WarningsOfNoEffect(const Scenario& scenario)
     const JobSpec& job = scenario.Job();
     std::vector<std::string> warnings;
     const auto add = [&warnings](const std::string& key, const std::string& why) {
-        warnings.push_back(key + " changes nothing: " + why);
+        warnings.push_back(ChangesNothing(key, why));
     };
     if (!job.model.IsMoe())
     {

@@ -20,7 +20,10 @@ std::vector<std::string> WarningsOfNoEffect(const Scenario& scenario);
 /// Whether only `network.collective: nccl` reads a field.
 bool IsWordOfNccl(const PlanField& field);
 
-/// Of these, what is said of the network whatever uses it.
+/// What `given` says of the network and `taken`, the same plan as it is run, is without.
+std::vector<std::string> WarningsOfDroppedWords(const Plan& given, const Plan& taken);
+
+/// Of what changes nothing, what is said of the network whatever uses it.
 std::vector<std::string> WarningsOfNetworkWords(const Scenario& scenario);
 
 /// The same recomputation of this model, without the modules that it does not have or that are part

@@ -28,16 +28,7 @@ struct Fullest
 {
     uint64_t least{0};          //!< it has at least these
     std::vector<double> within; //!< P(max <= least + index), rising to 1
-
-    double Mean() const
-    {
-        double mean = static_cast<double>(least);
-        for (const double chance : within)
-        {
-            mean += 1.0 - chance;
-        }
-        return mean;
-    }
+    double mean{0};
 };
 
 /// One path has the mean at least.
@@ -177,10 +168,15 @@ FullestOf(uint64_t flows, uint32_t paths)
             return known->second;
         }
     }
-    auto fullest = std::make_shared<const Fullest>(
+    const auto fullest = std::make_shared<Fullest>(
         flows <= kExactFlows ? FullestExact(static_cast<uint32_t>(flows), paths)
         : paths == 2         ? FullestOfTwo(flows)
                              : FullestOfMany(flows, paths));
+    fullest->mean = static_cast<double>(fullest->least);
+    for (const double chance : fullest->within)
+    {
+        fullest->mean += 1.0 - chance;
+    }
     const std::unique_lock<std::shared_mutex> lock(mutex);
     if (table.size() < most)
     {
@@ -226,7 +222,7 @@ EcmpSlowdown(uint64_t flows, uint32_t paths)
     {
         return 1.0;
     }
-    return FullestOf(flows, paths)->Mean() * paths / static_cast<double>(flows);
+    return FullestOf(flows, paths)->mean * paths / static_cast<double>(flows);
 }
 
 double

@@ -97,7 +97,7 @@ class RdmaQueuePair : public Object, public scaleacross::AttributeOwner
     /// Before Connect: the number from which, with the addresses, the UDP source port follows that
     /// is neither pinned nor drawn. Default: that of the queue pair at its NIC. RdmaConnection
     /// numbers its own from the sending to the receiving NIC, so that they do not depend on what
-    /// else these NICs were connected to before.
+    /// else these NICs were connected to before. Throws ConfigError after Connect.
     void SetPath(uint32_t number);
 
     /**
