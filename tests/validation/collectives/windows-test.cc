@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// What may be under way at a time, on a path that holds more: both engines.
+// What may be under way at a time, on a path that holds more: all engines.
 
 #include "collective-cases.h"
+#include "core/topology/cluster-paths.h"
 
 #include <gtest/gtest.h>
 
@@ -44,6 +45,98 @@ TEST_P(Windows, LimitBothEnginesAlike)
             << bytes << " bytes";
     }
 }
+
+/// A training whose messages follow each other on a connection within a round trip.
+struct Followers
+{
+    const char* name;
+    const char* study; //!< model, sizes and all
+    double ways;       //!< seconds that it takes at least, in ways between the buildings
+    double error;      //!< of the analytical engine, at most
+};
+
+class Following : public testing::TestWithParam<Followers>
+{
+};
+
+/// Held back one by one, as if each found its connection empty, they took 0.64, 0.25 and 0.73 of
+/// these times; flows took 0.08 of the last.
+TEST_P(Following, ShareWhatMayBeUnderWay)
+{
+    const Scenario scenario = ParseStudy(GetParam().study, "following.yaml").scenario;
+    const Rank there = scenario.cluster.buildings[0].gpus;
+    const double way = ClusterPaths(scenario.cluster).Between(0, there).propagation.S();
+    const double packets = SecondsOn(PacketEngine(), scenario);
+    EXPECT_GT(packets, GetParam().ways * way);
+    EXPECT_NEAR(SecondsOn(FlowEngine(), scenario), packets, 0.015 * packets);
+    EXPECT_NEAR(SecondsOn(AnalyticalEngine(), scenario), packets, GetParam().error * packets);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All,
+    Following,
+    testing::Values(
+        // Two messages of 1 MiB, all of which is granted at once, go forward and two back: request,
+        // grant and data are three ways, and the second's grant leaves when the first has come: two
+        // more.
+        Followers{"admission",
+                  R"(
+study: admission
+model: {layers: 2, hidden: 512, heads: 8, vocabulary: 4096, dense_ffn: 1024}
+workload: {sequence: 1024, global_batch: 2}
+cluster:
+  buildings: {count: 2, gpus: 1, gpus_per_node: 1, gpu: h100, nic_rate: 100Gbps, fabric: {spines: 1}}
+  cross: {distance: 199km, oversubscription: 1}
+plan: {pp: 2, crossing: pp, schedule: gpipe}
+network: {admission: 1MiB}
+)",
+                  10,
+                  0.02},
+        // Two GPUs exchange 18.9 MB each way in halves of chunks of 64 KiB: 576 messages, of which
+        // one at a time is under way.
+        Followers{"outstanding",
+                  R"(
+study: outstanding
+model: {layers: 2, hidden: 512, heads: 8, vocabulary: 1024, dense_ffn: 1024}
+workload: {sequence: 256, global_batch: 8}
+cluster:
+  buildings: {count: 2, gpus: 1, gpus_per_node: 1, gpu: h100, nic_rate: 100Gbps}
+  cross: {distance: 200km, oversubscription: 1}
+plan: {sharding: zero1}
+network: {qps: 1, outstanding: 1, collective: ring, collective_chunk: 64KiB, channels: 2}
+)",
+                  2 * 576,
+                  0.01},
+        // Rings of eight, of whose seven messages each takes a slot of eight: rings that follow
+        // each other wait for slots.
+        Followers{"staged",
+                  R"(
+study: staged
+model: {layers: 2, hidden: 256, heads: 8, vocabulary: 4096, dense_ffn: 1024}
+workload: {sequence: 256, global_batch: 8}
+cluster:
+  buildings: {count: 2, gpus: 4, gpus_per_node: 1, gpu: h100, nic_rate: 100Gbps, fabric: {spines: 2}}
+  cross: {distance: 300km, oversubscription: 1, lanes: 4}
+plan: {sharding: fsdp, reshard: true}
+network: {copy: staged, multipath: spray-random, recovery: selective-repeat, collective: ring}
+)",
+                  20,
+                  0.04},
+        // The 18.9 MB again, whole, of which grants of 128 KiB are written one at a time: 144.
+        Followers{"grants",
+                  R"(
+study: grants
+model: {layers: 2, hidden: 512, heads: 8, vocabulary: 1024, dense_ffn: 1024}
+workload: {sequence: 256, global_batch: 8}
+cluster:
+  buildings: {count: 2, gpus: 1, gpus_per_node: 1, gpu: h100, nic_rate: 100Gbps}
+  cross: {distance: 200km, oversubscription: 1}
+plan: {sharding: zero1}
+network: {qps: 2, outstanding: 1, collective: ring, admission: 8MiB}
+)",
+                  2 * 144,
+                  0.01}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
     All,

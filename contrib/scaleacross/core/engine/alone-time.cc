@@ -2,6 +2,7 @@
 
 #include "core/engine/alone-time.h"
 
+#include "core/engine/connection-window.h"
 #include "core/engine/convoys.h"
 #include "core/engine/fluid-network.h"
 
@@ -24,7 +25,8 @@ class Course
            const std::function<const TransferCost&(uint32_t phase)>& costOf,
            Duration delay,
            uint32_t cuts)
-        : m_costOf(costOf),
+        : m_collective(collective),
+          m_costOf(costOf),
           m_delay(delay),
           m_network(1, cuts),
           m_convoys(collective)
@@ -63,7 +65,9 @@ class Course
             {
                 const TransferPlace place{0, 0, 0};
                 const uint32_t chunks = m_convoys.ChunksOf(convoy);
-                m_volumes.push_back({m_network.Start(cost, place, m_now, chunks), convoy});
+                const Phase& phase = m_collective.phases[m_convoys.PhaseOf(convoy)];
+                const double held = m_windows.Hold(phase, cost, m_now, chunks);
+                m_volumes.push_back({m_network.Start(cost, place, m_now, chunks, held), convoy});
             }
             else
             {
@@ -114,9 +118,11 @@ class Course
         }
     }
 
+    const Collective& m_collective;
     const std::function<const TransferCost&(uint32_t phase)>& m_costOf;
     Duration m_delay;
     FluidNetwork m_network;
+    RankWindows m_windows;
     Convoys m_convoys;
     Duration m_now;
     std::vector<Volume> m_volumes;

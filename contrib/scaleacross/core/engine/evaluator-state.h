@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_EVALUATOR_STATE_H
 #define SCALEACROSS_EVALUATOR_STATE_H
 
+#include "core/engine/connection-window.h"
 #include "core/engine/convoys.h"
 #include "core/engine/fluid-network.h"
 #include "core/engine/mailbox.h"
@@ -87,6 +88,7 @@ struct Channel
     std::deque<QueuedMessage> queue; //!< front is under way if not empty
     /// Sent, but not on their way, for want of the front's receive; in a rendezvous.
     std::deque<QueuedMessage> held{};
+    ConnectionWindow window{};
 };
 
 /// What a class waits for.
@@ -127,6 +129,7 @@ struct ClassState
     Duration runBegin;
 
     std::array<StreamState, kStreams> streams;
+    RankWindows windows; //!< of what is no layer's
     std::deque<Channel> channels;
     uint32_t held{0};                        //!< messages, by all channels
     std::vector<FluidNetwork::Id> transfers; //!< under way
@@ -160,6 +163,7 @@ struct Instance
     Convoys convoys;
     std::vector<ConvoyState> states; //!< by convoy
     std::vector<uint32_t> classes;
+    std::vector<RankWindows> windows; //!< in the order of `classes`, where layers wait for it
 };
 
 struct TransferOwner

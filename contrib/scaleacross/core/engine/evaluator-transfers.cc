@@ -140,7 +140,9 @@ Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
                               m_classes[c].iteration,
                               m_costs.PartiesOf(c),
                               m_costs.Classes().Of(CommClass::Pipeline)};
-    const FluidNetwork::Id id = m_network.Start(cost, place, m_now);
+    const double held = std::max(channel.window.Hold(cost.window, m_now),
+                                 m_classes[channel.toClass].windows.Admit(cost, m_now));
+    const FluidNetwork::Id id = m_network.Start(cost, place, m_now, 1, held);
     TransferOwner owner;
     owner.isMessage = true;
     owner.classId = c;
@@ -237,6 +239,7 @@ Evaluator::TryStart(uint32_t c, Stream stream)
     instance.convoys = Convoys(m_graph.collectives[collective]);
     instance.states.assign(instance.convoys.Count(), ConvoyState());
     instance.classes = classes;
+    instance.windows.assign(classes.size(), RankWindows());
     for (const uint32_t other : classes)
     {
         Begin(other, stream, m_graph.collectives[collective]);
@@ -267,10 +270,11 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
     ConvoyState& convoy = instance.states[index];
     convoy.latency = Duration();
     convoy.volumesLeft = 0;
-    const uint32_t trafficClass =
-        m_costs.Classes().Of(m_graph.collectives[instance.collective].comm);
-    for (const uint32_t c : instance.classes)
+    const Collective& collective = m_graph.collectives[instance.collective];
+    const uint32_t trafficClass = m_costs.Classes().Of(collective.comm);
+    for (size_t i = 0; i < instance.classes.size(); i++)
     {
+        const uint32_t c = instance.classes[i];
         const TransferCost& cost = m_costs.OfPhase(c, instance.collective, convoys.PhaseOf(index));
         const Duration late =
             convoys.IsEnd(index) ? m_costs.DelayOf(c, instance.collective) : Duration();
@@ -283,7 +287,12 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
             owner.index = id;
             owner.convoy = index;
             const TransferPlace place{c, c, m_classes[c].iteration, 1, trafficClass};
-            Own(m_network.Start(cost, place, m_now, convoys.ChunksOf(index)), owner);
+            const uint32_t chunks = convoys.ChunksOf(index);
+            RankWindows& windows =
+                IsOfLayer(instance.stream) ? instance.windows[i] : m_classes[c].windows;
+            const Phase& phase = collective.phases[convoys.PhaseOf(index)];
+            const double held = windows.Hold(phase, cost, m_now, chunks);
+            Own(m_network.Start(cost, place, m_now, chunks, held), owner);
             Touch(c);
         }
     }

@@ -79,7 +79,8 @@ FluidNetwork::Id
 FluidNetwork::Start(const TransferCost& cost,
                     const TransferPlace& place,
                     Duration now,
-                    uint32_t alike)
+                    uint32_t alike,
+                    double held)
 {
     m_uses.clear();
     for (uint32_t p = 0; p < kPorts; p++)
@@ -106,7 +107,7 @@ FluidNetwork::Start(const TransferCost& cost,
         m_uses.push_back({m_firstCut + use.cut, demand - taken});
         least = std::max(least, use.seconds - std::min(ahead / alike, use.seconds * turns));
     }
-    least += cost.extra;
+    least = std::max(least + cost.extra, held);
     const double own = cost.OutSeconds();
     const double limit = least > 0 ? 1.0 / least : std::numeric_limits<double>::infinity();
     const Id id = m_rates.Add(own > 0 ? 1.0 / own : 1.0,

@@ -87,12 +87,14 @@ class FluidNetwork
      * time that there was.
      *
      * `alike` transfers that do everything at the same time are one, which takes so many times the
-     * ports and cuts and moves no faster than each of them could.
+     * ports and cuts and moves no faster than each of them could. It takes `held` seconds at least,
+     * for what its connection has under way (ConnectionWindow).
      */
     Id Start(const TransferCost& cost,
              const TransferPlace& place,
              Duration now,
-             uint32_t alike = 1);
+             uint32_t alike = 1,
+             double held = 0);
 
     /// Ends it; call at its finish time only.
     void Finish(Id id, Duration now);

@@ -53,6 +53,13 @@ MessageModel::PortSeconds(BitRate nic, double messageBytes, const QueuePairSprea
 }
 
 double
+MessageModel::RoundTrip(double unit, const FabricPath& path, double staging) const
+{
+    return 2.0 * path.propagation.S() +
+           WireBytesOf(unit, path.tier) * 8.0 / path.Slowest().Value() + staging;
+}
+
+double
 MessageModel::WindowedSeconds(double bytes,
                               double window,
                               double unit,
@@ -65,10 +72,8 @@ MessageModel::WindowedSeconds(double bytes,
     }
     // The first bytes of the last window leave when all windows before have come back.
     const double before = std::ceil(bytes / window) - 1.0;
-    const double rate = path.Slowest().Value();
-    const double roundTrip =
-        2.0 * path.propagation.S() + WireBytesOf(unit, path.tier) * 8.0 / rate + staging;
-    return before * roundTrip + WireBytesOf(bytes - before * window, path.tier) * 8.0 / rate;
+    return before * RoundTrip(unit, path, staging) +
+           WireBytesOf(bytes - before * window, path.tier) * 8.0 / path.Slowest().Value();
 }
 
 double
@@ -103,6 +108,71 @@ MessageModel::WindowSeconds(double messageBytes, const FabricPath& path) const
             std::max(seconds, WindowedSeconds(messageBytes, slots * slot, slot, path, staging));
     }
     return seconds;
+}
+
+WindowUse
+MessageModel::WindowOf(double messages, double bytes, double seconds, const FabricPath& path) const
+{
+    const NetworkPlan& network = m_scenario.network;
+    const QueuePairUse use = network.QueuePairsAt(path.tier);
+    WindowUse most;
+    const auto add = [&most](double windows, double round) {
+        if (windows * round > most.Seconds())
+        {
+            most = {windows, round};
+        }
+    };
+    if (use.outstanding > 0 && use.balance->splits)
+    {
+        // What is written at once, a message, a slot or a grant of it, has a part on every queue
+        // pair.
+        double write = bytes;
+        if (network.copy->staged)
+        {
+            write = std::min(write, static_cast<double>(StagedCopy::kSlot.Count()));
+        }
+        if (network.admission > Bytes())
+        {
+            write = std::min(write, static_cast<double>(network.GrantSize().Count()));
+        }
+        const double writes = std::ceil(bytes / write);
+        add(messages * writes / use.outstanding, 2.0 * path.propagation.S() + seconds / writes);
+    }
+    else if (use.outstanding > 0)
+    {
+        const auto segment = static_cast<double>(use.segment.Count());
+        add(messages * std::ceil(bytes / segment) / (use.qps * use.outstanding),
+            RoundTrip(std::min(bytes, segment), path));
+    }
+    if (use.window > Bytes())
+    {
+        const auto mtu = static_cast<double>(network.mtu.Count());
+        const double packets =
+            std::max(1.0, std::floor(static_cast<double>(use.window.Count()) / mtu));
+        const double asked = std::min<double>(network.ackEvery, packets);
+        add(messages * bytes / (use.qps * packets * mtu), RoundTrip(asked * mtu, path));
+    }
+    if (network.copy->staged)
+    {
+        const auto slot = static_cast<double>(StagedCopy::kSlot.Count());
+        const double part = std::min(bytes, slot);
+        add(messages * std::ceil(bytes / slot) / (StagedCopy::kSlots * network.channels),
+            RoundTrip(part, path, StagingTime(Bytes(static_cast<uint64_t>(part))).S()));
+    }
+    return most;
+}
+
+WindowUse
+MessageModel::AdmissionOf(double messages, double bytes, const FabricPath& path) const
+{
+    const NetworkPlan& network = m_scenario.network;
+    if (network.admission == Bytes())
+    {
+        return {};
+    }
+    const auto grant = std::min(bytes, static_cast<double>(network.GrantSize().Count()));
+    return {messages * bytes / static_cast<double>(network.admission.Count()),
+            RoundTrip(grant, path)};
 }
 
 SlotUse

@@ -56,6 +56,14 @@ class MessageModel
     /// windows; 0 without such a limit.
     double WindowSeconds(double messageBytes, const FabricPath& path) const;
 
+    /// What `messages` messages of a connection take of what it may have under way: outstanding
+    /// segments, its queue pairs' windows or slots of staged copies, whichever holds back most.
+    /// Each takes `seconds` to leave.
+    WindowUse WindowOf(double messages, double bytes, double seconds, const FabricPath& path) const;
+
+    /// What messages to one NIC take of what that grants.
+    WindowUse AdmissionOf(double messages, double bytes, const FabricPath& path) const;
+
     /**
      * What the messages of a pair of members in a phase ask of its slots; nothing without any.
      *
@@ -96,6 +104,10 @@ class MessageModel
 
     /// Data packets of a message; `least`: where its parts are the smaller ones.
     double PacketsOf(double bytes, const QueuePairSpread& spread, bool least) const;
+
+    /// Seconds from when `unit` bytes leave to when what tells of their arrival is back; `staging`
+    /// passes besides.
+    double RoundTrip(double unit, const FabricPath& path, double staging = 0) const;
 
     /// Time of `bytes` of which no more than `window` may be under way; `unit` bytes are
     /// acknowledged at a time. 0 if they are no more than the window. The window is taken for empty

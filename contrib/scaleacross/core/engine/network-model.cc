@@ -184,6 +184,8 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
         m_cuts.Load(loads, path, {from, to, senders, spread, 1.0, payload, nullptr});
     }
     m_cuts.Use(cost, loads);
+    cost.window = m_messages.WindowOf(1.0, payload, cost.Seconds(), path);
+    cost.admission = m_messages.AdmissionOf(1.0, payload, path);
     if (path.loss > 0)
     {
         // When the stage sends its next message is not known here: perhaps not before the timeout.
@@ -513,6 +515,45 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
     }
 }
 
+/// The messages of an edge leave no faster than their window comes back. Who waits for parts from
+/// further round a ring does so at the same time: the last part comes the way of one edge after it
+/// has left.
+void
+NetworkModel::AwaitWindows(const PhaseView& view, TransferCost& cost) const
+{
+    const PhaseRounds& rounds = view.rounds;
+    Duration last;
+    const auto tighten = [&](WindowUse& most, const WindowUse& use, const FabricPath& path) {
+        if (use.Seconds() > most.Seconds())
+        {
+            most = use;
+            last = m_messages.StepLatency(view.phase, path, rounds.message);
+        }
+    };
+    for (const auto& [kind, set] : view.edges.kinds)
+    {
+        if (kind.tier == Tier::Node)
+        {
+            continue;
+        }
+        const FabricPath& path = m_paths.Between(set.from, set.to);
+        // Every connection has its own window; a receiver admits all that send to it.
+        const double sent = view.direct ? 1.0 : rounds.perEdge;
+        const double heard = view.direct ? set.count : rounds.perMember;
+        const double seconds = cost.Seconds() / (view.direct ? view.size - 1 : rounds.perMember);
+        tighten(cost.window, m_messages.WindowOf(sent, rounds.message, seconds, path), path);
+        tighten(cost.admission, m_messages.AdmissionOf(heard, rounds.message, path), path);
+    }
+    const double least = std::max(cost.window.LeastSeconds(), cost.admission.LeastSeconds());
+    const double later = least - cost.Seconds();
+    if (later > 0)
+    {
+        cost.least = least;
+        cost.latency =
+            std::max(std::min(cost.latency, last), cost.latency - Duration::Seconds(later));
+    }
+}
+
 /// The last message of an edge leaves when slots have let all before it go. Who waits for parts
 /// from further round a ring does so at the same time, so that the longer of both counts; in a tree
 /// the last message has the whole way before it.
@@ -673,6 +714,7 @@ NetworkModel::FindPhaseCost(const Phase& phase,
                          StepsOf(phase).IsDirect()};
     AddVolume(view, cost);
     AddLatency(view, cost);
+    AwaitWindows(view, cost);
     AwaitSlots(view, cost);
     AddLosses(view, cost);
     return cost;

@@ -61,7 +61,8 @@ namespace scaleacross
  * With a limit of outstanding segments, a message of B bytes that is more than the W bytes that may
  * be under way (segment x outstanding x queue pairs) takes B / W round trips at least, each with
  * the time of a segment in it. The limit is a connection's: in an all-to-all those to all peers
- * are open at once, and only the NIC sends one after the other. NCCLX's spray mode adds the way of
+ * are open at once, and only the NIC sends one after the other; the n - 1 messages of a ring's edge
+ * share it, and so do phases that follow each other (WindowUse). NCCLX's spray mode adds the way of
  * the last ACK and that of the write after it.
  *
  * NICs with several ports: queue pair i uses port i mod ports, so that messages too short for all
@@ -168,6 +169,7 @@ class NetworkModel
     void LoadCounted(const PhaseView& view, CutLoads& loads) const;
     void LoadAll(const PhaseView& view, CutLoads& loads) const;
     void AddLatency(const PhaseView& view, TransferCost& cost) const;
+    void AwaitWindows(const PhaseView& view, TransferCost& cost) const;
     void AwaitSlots(const PhaseView& view, TransferCost& cost) const;
     double SlotsOfTree(const PhaseView& view, const TransferCost& cost, const SlotUse& slots) const;
     Duration LatencyOfLane(const PhaseView& view, const TransferCost& cost) const;

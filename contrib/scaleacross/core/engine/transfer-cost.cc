@@ -75,6 +75,8 @@ TransferCost::Stretch(double factor)
     {
         least *= factor;
         extra *= factor;
+        window.round *= factor;
+        admission.round *= factor;
         for (CutUse& use : cuts)
         {
             use.seconds = std::max(use.wire, use.seconds * factor);

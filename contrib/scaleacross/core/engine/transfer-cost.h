@@ -6,6 +6,7 @@
 #include "core/base/units.h"
 #include "core/engine/loss-delay.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -90,6 +91,30 @@ struct SlotUse
 };
 
 /**
+ * What a transfer takes of what its connection may have under way.
+ *
+ * A window is what may be sent before something of it has come back. Messages that follow each
+ * other on a connection share it, so that k windows of them leave in (k - 1) round trips at least.
+ */
+struct WindowUse
+{
+    double windows{0}; //!< that the transfer fills, parts of one included; 0: there is no limit
+    double round{0};   //!< seconds after which what has left is back
+
+    /// Seconds of round trips, of so many transfers like it.
+    double Seconds(uint32_t times = 1) const
+    {
+        return windows * times * round;
+    }
+
+    /// Seconds before the last of it leaves, on a connection that has nothing under way.
+    double LeastSeconds() const
+    {
+        return std::max(0.0, Seconds() - round);
+    }
+};
+
+/**
  * What a transfer asks of the network when all ranks of a stage do it at the same time.
  *
  * It is a volume followed by a latency. The volume moves no faster than each port on its way lets
@@ -106,7 +131,9 @@ struct TransferCost
     double extra{0};
     std::vector<CutUse> cuts; //!< by cut, ascending
     Duration latency;
-    SlotUse slots; //!< of the pair that waits longest; all chunks of a collective share them
+    WindowUse window;    //!< of the connection that it holds back most
+    WindowUse admission; //!< of what the receiver grants to all that send to it
+    SlotUse slots;       //!< of the pair that waits longest; all chunks of a collective share them
     /// What may delay it beyond the latency; whoever uses the cost adds LossDelay() once for all
     /// phases that the same chains go through.
     LossyChains losses;

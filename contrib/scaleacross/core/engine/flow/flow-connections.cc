@@ -164,7 +164,12 @@ FlowTransport::SetLimits(Connection& connection) const
     connection.roundTrip = connection.path.propagation * 2;
     if (use.outstanding > 0 && use.balance->splits)
     {
-        connection.messages = use.outstanding;
+        connection.countsWrites = true;
+        connection.writes = use.outstanding;
+        if (network.admission > Bytes())
+        {
+            connection.write = static_cast<double>(network.GrantSize().Count());
+        }
     }
     else if (use.outstanding > 0)
     {

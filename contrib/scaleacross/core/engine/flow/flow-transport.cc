@@ -261,12 +261,14 @@ FlowTransport::Finished(FlowNetwork::Id flow)
                               GiveBack(index, static_cast<double>(transfer.bytes.Count()));
                           });
         }
-        if (owner.transfer.last && connection.messages < kAnyNumber)
+        const uint32_t writes = WritesOf(connection, owner.transfer.bytes, owner.transfer.last);
+        if (writes > 0)
         {
-            m_clock.After(connection.path.propagation * 2 + wait, [this, index = owner.index] {
-                m_connections[index].messages++;
-                StartWaiting(index);
-            });
+            m_clock.After(connection.path.propagation * 2 + wait,
+                          [this, index = owner.index, writes] {
+                              m_connections[index].writes += writes;
+                              StartWaiting(index);
+                          });
         }
         const auto size = static_cast<double>(owner.transfer.bytes.Count());
         Duration latency = m_model.EdgeLatency(connection.path, size) + wait;
@@ -417,6 +419,19 @@ FlowTransport::PairsFor(const Connection& connection, Bytes bytes) const
     return std::clamp(static_cast<uint32_t>(std::lround(spread.pairs)), 1U, connection.pairs);
 }
 
+uint32_t
+FlowTransport::WritesOf(const Connection& connection, Bytes part, bool counts)
+{
+    if (!connection.countsWrites)
+    {
+        return 0;
+    }
+    return std::isfinite(connection.write)
+               ? static_cast<uint32_t>(
+                     std::ceil(static_cast<double>(part.Count()) / connection.write))
+               : counts;
+}
+
 void
 FlowTransport::StartWaiting(uint32_t index)
 {
@@ -437,14 +452,18 @@ FlowTransport::StartWaiting(uint32_t index)
             continue;
         }
         const uint32_t pairs = PairsFor(connection, front.bytes);
-        if (Occupied(connection, pairs) > connection.free ||
-            (!front.begun && connection.messages == 0))
+        const bool begins = !front.begun || std::isfinite(connection.write);
+        if (Occupied(connection, pairs) > connection.free || (begins && connection.writes == 0))
         {
             return;
         }
         // Where something limits it, only as much as the queue pairs send at a time.
-        const double share = std::min(
+        double share = std::min(
             {static_cast<double>(front.bytes.Count()), connection.unit * pairs, connection.most});
+        if (std::isfinite(connection.write))
+        {
+            share = std::min(share, connection.write * connection.writes);
+        }
         const Bytes bytes(static_cast<uint64_t>(share));
         const Transfer part{front.message, bytes, bytes == front.bytes};
         const auto size = static_cast<double>(part.bytes.Count());
@@ -463,10 +482,7 @@ FlowTransport::StartWaiting(uint32_t index)
                 return;
             }
         }
-        if (!front.begun && connection.messages < kAnyNumber)
-        {
-            connection.messages--;
-        }
+        connection.writes -= WritesOf(connection, part.bytes, begins);
         front.begun = true;
         if (part.last)
         {

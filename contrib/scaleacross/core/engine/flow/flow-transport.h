@@ -182,11 +182,13 @@ class FlowTransport : private ServerRings::Owner
         double unit{0}; //!< bytes that a queue pair takes at a time, where something limits it
         double most{0}; //!< bytes that all of them take at a time: no more than may be under way
         Duration roundTrip; //!< after which they come back
-        /// Messages that may begin before one is acknowledged: each that is split has a part on the
+        /// Writes that may begin before one is acknowledged: each that is split has a part on the
         /// first queue pair, which may have so many outstanding.
-        uint32_t messages{kAnyNumber};
-        SlotWindow slotted; //!< what its messages go through
-        uint32_t slots{0};  //!< of these, free ones
+        uint32_t writes{kAnyNumber};
+        bool countsWrites{false};
+        double write{std::numeric_limits<double>::infinity()}; //!< bytes of one: a grant; else all
+        SlotWindow slotted;                                    //!< what its messages go through
+        uint32_t slots{0};                                     //!< of these, free ones
         std::deque<Transfer> forSlots;
         /// Drawn by itself, so that they do not depend on what else ends at the same time; null:
         /// it has none.
@@ -212,6 +214,10 @@ class FlowTransport : private ServerRings::Owner
     {
         return from / m_gpusPerNode == to / m_gpusPerNode;
     }
+
+    /// Writes that a part of a message begins where they are counted, and gives back when it is
+    /// acknowledged; a message that nobody grants is one, which its last part gives back.
+    static uint32_t WritesOf(const Connection& connection, Bytes part, bool counts);
 
     MessageId NewMessage(const RankMessage& head, Bytes bytes);
     void Deliver(MessageId id);
