@@ -248,17 +248,12 @@ CompareProgress::Add()
 
 std::vector<std::vector<Comparison>>
 CompareEngines(const std::vector<ComparedSet>& sets,
-               const std::vector<std::string>& names,
+               const std::vector<std::unique_ptr<Engine>>& engines,
                unsigned threads,
                Database& database,
                const std::atomic<bool>& stop,
                CompareProgress& progress)
 {
-    std::vector<std::unique_ptr<Engine>> engines;
-    for (const auto& name : names)
-    {
-        engines.push_back(MakeSweepEngine(name, "engines", stop));
-    }
     std::vector<std::vector<RunStore>> stores;
     for (const ComparedSet& set : sets)
     {
@@ -306,14 +301,14 @@ std::vector<Comparison>
 CompareEngines(const Study& study,
                const SearchSpace& space,
                const std::vector<Plan>& plans,
-               const std::vector<std::string>& names,
+               const std::vector<std::unique_ptr<Engine>>& engines,
                const CompareSetting& setting,
                Database& database,
                const std::atomic<bool>& stop,
                CompareProgress& progress)
 {
     return CompareEngines({{study, space, plans, setting}},
-                          names,
+                          engines,
                           JobsOf(setting.common),
                           database,
                           stop,

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -74,20 +75,22 @@ struct ComparedSet
  * an engine refuses in this process is RefusalOf() and not stored: it is found out at once. Returns
  * early, without what is missing, once `stop` is set.
  *
+ * @param engines of MakeSweepEngines(), which look at the same `stop`
  * @param jobs at a time
  */
-std::vector<std::vector<Comparison>> CompareEngines(const std::vector<ComparedSet>& sets,
-                                                    const std::vector<std::string>& engines,
-                                                    unsigned jobs,
-                                                    Database& database,
-                                                    const std::atomic<bool>& stop,
-                                                    CompareProgress& progress);
+std::vector<std::vector<Comparison>> CompareEngines(
+    const std::vector<ComparedSet>& sets,
+    const std::vector<std::unique_ptr<Engine>>& engines,
+    unsigned jobs,
+    Database& database,
+    const std::atomic<bool>& stop,
+    CompareProgress& progress);
 
 /// The same of one set.
 std::vector<Comparison> CompareEngines(const Study& study,
                                        const SearchSpace& space,
                                        const std::vector<Plan>& plans,
-                                       const std::vector<std::string>& engines,
+                                       const std::vector<std::unique_ptr<Engine>>& engines,
                                        const CompareSetting& setting,
                                        Database& database,
                                        const std::atomic<bool>& stop,

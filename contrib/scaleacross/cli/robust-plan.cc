@@ -99,14 +99,15 @@ class Cases
         setting.run.limits = LimitsOf(m_options.worker);
         CompareProgress progress(plans.size());
         CaseTimes times;
-        for (const Comparison& run : CompareEngines(study,
-                                                    space,
-                                                    plans,
-                                                    {study.engines.front()},
-                                                    setting,
-                                                    m_database,
-                                                    m_stop,
-                                                    progress))
+        for (const Comparison& run :
+             CompareEngines(study,
+                            space,
+                            plans,
+                            MakeSweepEngines({study.engines.front()}, "engines", m_stop),
+                            setting,
+                            m_database,
+                            m_stop,
+                            progress))
         {
             if (run.evaluations.empty())
             {

@@ -43,6 +43,7 @@ TEST(ReadStudy, DefaultsOfAShortStudy)
     EXPECT_EQ(study.path, "studies/two/study.yaml");
     EXPECT_EQ(study.seed, 1U);
     EXPECT_EQ(study.engines, std::vector<std::string>{"analytical"});
+    EXPECT_FALSE(study.enginesGiven);
     EXPECT_TRUE(study.baselines.empty());
     EXPECT_FALSE(study.search.empty()); // what the plan leaves open
     EXPECT_FALSE(study.dpGiven);
@@ -105,6 +106,7 @@ seed: 42
     EXPECT_EQ(study.seed, 42U);
     EXPECT_EQ(study.baselines, std::vector<std::string>{"megatron"});
     EXPECT_EQ(study.engines, (std::vector<std::string>{"packet", "analytical"}));
+    EXPECT_TRUE(study.enginesGiven);
     const Scenario& s = study.scenario;
     EXPECT_EQ(s.Job().workload.gradientBytes, 2U);
     EXPECT_FALSE(s.Job().workload.causalAttention);

@@ -260,7 +260,12 @@ CompareAll(const CompareOptions& options,
     }
     CompareProgress progress(total);
     const unsigned jobs = JobsOf(options.explore.common);
-    const auto comparisons = CompareEngines(sets, engines, jobs, database, stop, progress);
+    const auto comparisons = CompareEngines(sets,
+                                            MakeSweepEngines(engines, "engines", stop),
+                                            jobs,
+                                            database,
+                                            stop,
+                                            progress);
     for (size_t i = 0; i < sets.size(); i++)
     {
         const size_t at = i / options.seeds;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/compare-engines.h"
+#include "cli/check-ranking.h"
 #include "cli/explore-study.h"
 #include "cli/output-file.h"
 #include "cli/robust-plan.h"
@@ -8,10 +8,8 @@
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
-#include "core/explore/model-error.h"
 #include "core/store/search-store.h"
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -22,55 +20,6 @@ namespace scaleacross
 
 namespace
 {
-
-/// The best plans that the first engine's errors, where they are known, do not tell from the very
-/// best, one of those that do the same work: which of them is the fastest, only a better engine can
-/// say.
-std::vector<Plan>
-PlansToCheck(const Answer& answer, size_t most)
-{
-    const auto best = answer.search.board.Best();
-    const std::vector<PlanSureness>& sureness = answer.conclusion.plans;
-    std::vector<Plan> plans;
-    for (size_t i = 0; i < sureness.size() && plans.size() < most; i++)
-    {
-        if (sureness[i].sameAs == 0 && sureness[i].slower.value_or(0) < kSure)
-        {
-            plans.push_back(best[i].plan);
-        }
-    }
-    return plans;
-}
-
-/// Those on all engines of the study, where it names more than one.
-std::vector<Comparison>
-Check(const Study& study,
-      const SearchSpace& space,
-      const ExploreOptions& options,
-      const Answer& answer,
-      Database& database,
-      const std::atomic<bool>& stop)
-{
-    const std::vector<Plan> plans = PlansToCheck(answer, options.verify);
-    if (study.engines.size() < 2 || answer.search.interrupted || plans.empty())
-    {
-        return {};
-    }
-    CompareSetting setting{options.common, options.worker.failures, {}};
-    setting.run.seed = study.seed;
-    setting.run.limits = LimitsOf(options.worker);
-    CompareProgress progress(plans.size() * study.engines.size());
-    std::vector<Comparison> checks =
-        CompareEngines(study, space, plans, study.engines, setting, database, stop, progress);
-    // Where it is interrupted, some plans have not run on all of them.
-    checks.erase(std::remove_if(checks.begin(),
-                                checks.end(),
-                                [&study](const Comparison& check) {
-                                    return check.engines.size() < study.engines.size();
-                                }),
-                 checks.end());
-    return checks;
-}
 
 /// What holds whatever the spans turn out to be, where that is asked for and nothing has stopped
 /// it.
@@ -96,30 +45,6 @@ Robust(const Study& study,
     }
 }
 
-/// The checks as text; where all further engines refuse all plans, only that.
-std::string
-CheckText(const Study& study,
-          const SearchSpace& space,
-          const Answer& answer,
-          const std::vector<Comparison>& checks)
-{
-    const std::string refusals = RefusalsText(checks);
-    const bool checked = std::any_of(checks.begin(), checks.end(), [](const Comparison& check) {
-        return std::any_of(check.evaluations.begin() + 1,
-                           check.evaluations.end(),
-                           [](const Evaluation& one) { return RefusalIn(one) == nullptr; });
-    });
-    if (!checked)
-    {
-        return "\nNot checked by another engine.\n" + refusals;
-    }
-    return std::string("\nThe best by every engine of the study") +
-           (answer.conclusion.sure ? ", of those that the first does not tell apart" : "") + ":\n" +
-           ComparisonText(space, checks, ReferenceEngine(study.engines)) +
-           (answer.goals.objective->followsTime ? FastestText(space, checks) : "") +
-           (refusals.empty() ? "" : "\n" + refusals);
-}
-
 Exit
 ExploreWith(const ExploreOptions& options,
             const Study& study,
@@ -128,7 +53,7 @@ ExploreWith(const ExploreOptions& options,
 {
     const auto& stop = CatchInterrupts();
     const Answer answer = ExploreStudy(study, space, options, database, stop);
-    const auto checks = Check(study, space, options, answer, database, stop);
+    const RankingCheck check = CheckRanking(study, space, options, answer, database, stop);
     const auto robust = Robust(study, space, options, answer, database, stop);
     if (robust)
     {
@@ -137,14 +62,14 @@ ExploreWith(const ExploreOptions& options,
     if (options.common.json)
     {
         Json json = AnswerJson(study, space, answer, options.top);
-        json["checks"] = ComparisonJson(space, checks, ReferenceEngine(study.engines));
+        json.update(CheckJson(space, check));
         json["robust"] = robust ? RobustJson(study, space, *robust, options.top) : Json(nullptr);
         std::cout << json.dump(2) << "\n";
     }
     else
     {
         std::cout << AnswerText(study, space, answer, options.top)
-                  << (checks.empty() ? "" : CheckText(study, space, answer, checks))
+                  << CheckText(space, answer, check)
                   << (robust ? "\n" + RobustText(study, space, *robust, options.top) : "")
                   << "\nStored in " << database.Path() << ".\n";
     }

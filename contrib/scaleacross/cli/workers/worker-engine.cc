@@ -222,4 +222,17 @@ MakeSweepEngine(const std::string& name, const std::string& where, const std::at
     return std::make_unique<WorkerEngine>(std::move(engine), stop);
 }
 
+std::vector<std::unique_ptr<Engine>>
+MakeSweepEngines(const std::vector<std::string>& names,
+                 const std::string& where,
+                 const std::atomic<bool>& stop)
+{
+    std::vector<std::unique_ptr<Engine>> engines;
+    for (const std::string& name : names)
+    {
+        engines.push_back(MakeSweepEngine(name, where, stop));
+    }
+    return engines;
+}
+
 } // namespace scaleacross

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -58,6 +59,11 @@ class WorkerEngine : public Engine
 std::unique_ptr<Engine> MakeSweepEngine(const std::string& name,
                                         const std::string& where,
                                         const std::atomic<bool>& stop);
+
+/// Returns the same of each name, in their order.
+std::vector<std::unique_ptr<Engine>> MakeSweepEngines(const std::vector<std::string>& names,
+                                                      const std::string& where,
+                                                      const std::atomic<bool>& stop);
 
 } // namespace scaleacross
 

@@ -626,6 +626,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     {
         const auto any = [](const std::string& word) { return word; };
         study.engines = ReadWords(*node, "engines", any);
+        study.enginesGiven = true;
         if (study.engines.empty())
         {
             FailAt(*node,

@@ -44,6 +44,9 @@ struct Study
     std::vector<SearchAxis> search;
     std::vector<std::string> baselines; //!< words of Baseline
     std::vector<std::string> engines;   //!< as they are given; explore ranks with the first
+    /// The study names the engines; else they are the usual one, and explore has another one check
+    /// its best plans.
+    bool enginesGiven{false};
     /// Where each of them stands, for messages: which engines there are is the program's matter.
     std::vector<std::string> enginesAt;
     uint64_t seed{1};

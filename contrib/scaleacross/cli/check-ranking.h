@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_CHECK_RANKING_H
+#define SCALEACROSS_CHECK_RANKING_H
+
+#include "cli/compare-engines.h"
+#include "cli/explore-study.h"
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Wall clock time of a run that nobody has asked for, at most. By flow most plans of 64 and 256
+/// GPUs, and half of those of 1,024, are done in it; doc/explorer.md has the figures. With three
+/// plans nobody waits for more than a minute, and a search alone takes seconds.
+constexpr Duration kUnaskedLimit = Duration::Microseconds(20'000'000);
+
+/// What better engines say of the best plans of a search.
+struct RankingCheck
+{
+    /// The one that ranks, and those that check. With one, there is no check.
+    std::vector<std::string> engines;
+    bool asked{false};                   //!< the study names them
+    bool cutShort{false};                //!< a run may take less than --time-limit
+    std::vector<Comparison> comparisons; //!< of plans that all of them were given
+    std::string leftOut; //!< why plans were not given to them; empty: none were left out
+};
+
+/**
+ * Runs the best plans that the errors of the study's first engine do not tell apart, --verify at
+ * most, on its further engines.
+ *
+ * Where the study names no engine, the flow engine checks them, in processes of its own: of a
+ * ranking by time, on as many GPUs as it has drawn paths for, each plan for kUnaskedLimit or
+ * --time-limit at most, and all of them in what is left of --stop-after. A run beyond its limit is
+ * stored as any other, with that limit: it is repeated once somebody asks for it with a higher one.
+ */
+RankingCheck CheckRanking(const Study& study,
+                          const SearchSpace& space,
+                          const ExploreOptions& options,
+                          const Answer& answer,
+                          Database& database,
+                          const std::atomic<bool>& stop);
+
+/// Returns the check for people: a table, which plan is the fastest by the last engine, and what is
+/// known of how far such engines are from packets, unless one with packets is among them. In a line
+/// or two why there is none; "" where there was nothing to check.
+std::string CheckText(const SearchSpace& space, const Answer& answer, const RankingCheck& check);
+
+/// Returns {"checks": [entries of ComparisonJson() with "warnings"], "not_checked": why plans were
+/// left out, or null}.
+Json CheckJson(const SearchSpace& space, const RankingCheck& check);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_CHECK_RANKING_H
