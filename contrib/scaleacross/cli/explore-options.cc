@@ -57,8 +57,8 @@ AddAnswerOptions(Command command, ExploreOptions& options)
     command
         .Add("--verify",
              options.verify,
-             "plans that the further engines of the study run as well, at most: the best ones that "
-             "the first does not tell apart")
+             "plans that the further engines of the study, or flows where it names no engine, run "
+             "as well, at most: the best ones that the first does not tell apart; 0: no check")
         .Between(0, 1000)
         .ShowDefault();
     command
