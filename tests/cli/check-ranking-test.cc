@@ -152,8 +152,9 @@ TEST_F(CheckRanking, TheLimitOfItsOwnIsNotThatOfEnginesThatAreNamed)
     Write("close.yaml", g_close);
     const auto cut = [this](const std::string& which) {
         Sql("close.db",
-            "UPDATE run SET status = 'failed', reason = 'timeout', time_limit_s = 20, detail = "
-            "'not done after 20 s of wall clock' WHERE engine = 'flow' AND id IN (SELECT " +
+            "UPDATE run SET status = 'failed', reason = 'timeout', time_limit_s = 20, "
+            "iteration_time_s = NULL, detail = 'not done after 20 s of wall clock' WHERE engine = "
+            "'flow' AND id IN (SELECT " +
                 which + "(id) FROM run WHERE engine = 'flow')");
     };
     const std::string more = "--set 'engines=[analytical, flow]' gives it all of --time-limit.\n";

@@ -29,7 +29,7 @@ class KeptPlan : public ProgramTest
             "spines: 2}}\n    - {name: bergen, gpus: 8, gpus_per_node: 4, gpu: h100, fabric: "
             "{rails: true, spines: 2}}");
         Write("study.yaml", study + "seed: 7\n");
-        explored = RunJson("explore study.yaml");
+        explored = RunJson("explore study.yaml --verify 0"); // of one engine
     }
 
     nlohmann::json explored;
