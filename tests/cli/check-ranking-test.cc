@@ -134,10 +134,13 @@ TEST_F(CheckRanking, ARunThatTakesTooLongIsToldAndNoFailure)
     EXPECT_EQ(call.code, 0) << call.err;
     EXPECT_EQ(call.err, "");
     EXPECT_THAT(call.out,
-                HasSubstr("\nNot checked by flow: not done after 300 ms of wall clock.\n"));
+                HasSubstr("\nNot checked by flow: no time of the best plan, not done after 300 ms "
+                          "of wall clock.\n\nStored in "));
     const auto json = RunJson(explore + "--time-limit 300ms");
     ASSERT_EQ(json.at("checks").size(), 2U);
     EXPECT_EQ(json.at("checks")[1].at("failed").at("reason"), "timeout");
+    EXPECT_EQ(json.at("not_checked"),
+              "no time of the best plan, not done after 300 ms of wall clock");
     EXPECT_TRUE(json.at("failed").empty()) << "of the search";
     EXPECT_EQ(Sql("small.db", "SELECT engine, time_limit_s FROM run WHERE status = 'failed'"),
               "flow|0.3");
@@ -150,26 +153,31 @@ TEST_F(CheckRanking, ARunThatTakesTooLongIsToldAndNoFailure)
 TEST_F(CheckRanking, TheLimitOfItsOwnIsNotThatOfEnginesThatAreNamed)
 {
     Write("close.yaml", g_close);
-    const auto cut = [this](const std::string& which) {
+    // The best plan, which has three stages, or the other one.
+    const auto cut = [this](const std::string& stages) {
         Sql("close.db",
             "UPDATE run SET status = 'failed', reason = 'timeout', time_limit_s = 20, "
             "iteration_time_s = NULL, detail = 'not done after 20 s of wall clock' WHERE engine = "
-            "'flow' AND id IN (SELECT " +
-                which + "(id) FROM run WHERE engine = 'flow')");
+            "'flow' AND plan_id IN (SELECT id FROM plan WHERE pp = " +
+                stages + ")");
     };
-    const std::string more = "--set 'engines=[analytical, flow]' gives it all of --time-limit.\n";
+    const std::string more =
+        "\nWith --set 'engines=[analytical, flow]' it has all of --time-limit.\n";
     Run("explore close.yaml");
-    cut("max");
+    cut("2");
     const std::string some = Run("explore close.yaml").out;
     EXPECT_THAT(some, HasSubstr("on flow: timeout: not done after 20 s of wall clock\n"));
     EXPECT_THAT(some, HasSubstr(more));
-    cut("min");
-    EXPECT_THAT(Run("explore close.yaml").out,
-                HasSubstr("\nNot checked by flow: not done after 20 s of wall clock; " + more));
+    cut("3");
+    EXPECT_THAT(
+        Run("explore close.yaml").out,
+        HasSubstr("\nNot checked by flow: no time of the best plan, not done after 20 s of wall "
+                  "clock." +
+                  more));
     EXPECT_EQ(
         TimesBy(RunJson("explore close.yaml --set 'engines=[analytical, flow]'"), "flow").size(),
         2U);
-    cut("min");
+    cut("3");
     EXPECT_EQ(TimesBy(RunJson("explore close.yaml --retry-failed"), "flow").size(), 2U);
 }
 
@@ -179,11 +187,11 @@ TEST_F(CheckRanking, WhatIsLeftOfTheTimeToStopAfterHasToDo)
     const Call call = Run("explore study.yaml --stop-after 1us");
     EXPECT_EQ(call.code, 0) << call.err;
     EXPECT_THAT(call.out,
-                HasSubstr("\nNot checked by flow, 1 of 1 plans: the time of --stop-after"
+                HasSubstr("\nNot checked by flow: 1 of 1 plans, the time of --stop-after"
                           " is used up.\n"));
     const auto json = RunJson("explore study.yaml --stop-after 1us");
     EXPECT_TRUE(json.at("checks").empty());
-    EXPECT_EQ(json.at("not_checked"), "1 of 1 plans: the time of --stop-after is used up");
+    EXPECT_EQ(json.at("not_checked"), "1 of 1 plans, the time of --stop-after is used up");
     EXPECT_EQ(Sql("small.db", "SELECT count(*) FROM run WHERE engine = 'flow'"), "0");
     EXPECT_EQ(TimesBy(RunJson("explore study.yaml --stop-after 1h"), "flow").size(), 1U);
 }

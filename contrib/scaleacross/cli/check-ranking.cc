@@ -68,29 +68,70 @@ TimeLeft(const ExploreOptions& options, const Answer& answer)
                             : std::max(Duration(), limit - Duration::Seconds(answer.seconds));
 }
 
-/// Runs all plans on all engines, and leaves out those for which something stops it too early.
-std::vector<Comparison>
-Compare(const Study& study,
-        const SearchSpace& space,
-        const std::vector<Plan>& plans,
-        const std::vector<std::unique_ptr<Engine>>& engines,
-        const CompareSetting& setting,
-        Database& database,
-        const std::atomic<bool>& stop)
+/// A check on its way.
+class Checker
 {
-    CompareProgress progress(plans.size() * engines.size());
-    std::vector<Comparison> all =
-        CompareEngines(study, space, plans, engines, setting, database, stop, progress);
-    all.erase(std::remove_if(all.begin(),
-                             all.end(),
-                             [&engines](const Comparison& one) {
-                                 return one.engines.size() < engines.size();
-                             }),
-              all.end());
-    return all;
+  public:
+    Checker(const Study& study,
+            const SearchSpace& space,
+            const CompareSetting& setting,
+            size_t runs,
+            Database& database,
+            const std::atomic<bool>& stop)
+        : m_study(study),
+          m_space(space),
+          m_setting(setting),
+          m_database(database),
+          m_stop(stop),
+          m_progress(runs)
+    {
+    }
+
+    /// Runs plans on all engines, and leaves out those for which something stops it too early.
+    void Check(const std::vector<Plan>& plans,
+               const std::vector<std::unique_ptr<Engine>>& engines,
+               std::vector<Comparison>& checked)
+    {
+        for (Comparison& one : CompareEngines(m_study,
+                                              m_space,
+                                              plans,
+                                              engines,
+                                              m_setting,
+                                              m_database,
+                                              m_stop,
+                                              m_progress))
+        {
+            if (one.engines.size() == engines.size())
+            {
+                checked.push_back(std::move(one));
+            }
+        }
+    }
+
+  private:
+    const Study& m_study;
+    const SearchSpace& m_space;
+    const CompareSetting& m_setting;
+    Database& m_database;
+    const std::atomic<bool>& m_stop;
+    CompareProgress m_progress;
+};
+
+/// The first failure of the last engine; nullptr: it has none.
+const Failure*
+FirstFailure(const RankingCheck& check)
+{
+    for (const Comparison& one : check.comparisons)
+    {
+        if (const auto* failure = std::get_if<Failure>(&one.evaluations.back()))
+        {
+            return failure;
+        }
+    }
+    return nullptr;
 }
 
-/// The same where nobody has asked for it.
+/// Checks plans where nobody has asked for it.
 void
 CheckUnasked(const Study& study,
              const SearchSpace& space,
@@ -115,12 +156,21 @@ CheckUnasked(const Study& study,
         }
         check.cutShort = setting.run.limits.wallTime > kUnaskedLimit;
         setting.run.limits.wallTime = std::min(setting.run.limits.wallTime, kUnaskedLimit);
-        check.comparisons = Compare(study, space, plans, engines, setting, database, timer.Flag());
+        const size_t runs = plans.size() * engines.size();
+        Checker checker(study, space, setting, runs, database, timer.Flag());
+        // Without a time of the best plan the others' say nothing of whether it stays the best.
+        checker.Check({plans.front()}, engines, check.comparisons);
+        if (const Failure* failure = FirstFailure(check))
+        {
+            check.leftOut = "no time of the best plan, " + failure->detail;
+            return;
+        }
+        checker.Check({plans.begin() + 1, plans.end()}, engines, check.comparisons);
     }
     const size_t missing = plans.size() - check.comparisons.size();
     if (missing > 0 && !stop)
     {
-        check.leftOut = fmt::format("{} of {} plans: the time of --stop-after is used up",
+        check.leftOut = fmt::format("{} of {} plans, the time of --stop-after is used up",
                                     missing,
                                     plans.size());
     }
@@ -138,29 +188,17 @@ FurtherEngines(const RankingCheck& check)
     return text;
 }
 
-/// The first failure of the last engine; nullptr: it has none.
-const Failure*
-FirstFailure(const RankingCheck& check)
-{
-    for (const Comparison& one : check.comparisons)
-    {
-        if (const auto* failure = std::get_if<Failure>(&one.evaluations.back()))
-        {
-            return failure;
-        }
-    }
-    return nullptr;
-}
-
-/// Whether the last engine has run a plan.
+/// Whether something holds of what a further engine has made of a plan.
+template <class Holds>
 bool
-HasRun(const RankingCheck& check)
+AnyFurther(const RankingCheck& check, Holds holds)
 {
-    return std::any_of(check.comparisons.begin(),
-                       check.comparisons.end(),
-                       [](const Comparison& one) {
-                           return std::holds_alternative<RunReport>(one.evaluations.back());
-                       });
+    return std::any_of(
+        check.comparisons.begin(),
+        check.comparisons.end(),
+        [&holds](const Comparison& one) {
+            return std::any_of(one.evaluations.begin() + 1, one.evaluations.end(), holds);
+        });
 }
 
 /// How to have runs done that a limit has ended which nobody has given; "" where none has.
@@ -169,8 +207,8 @@ MoreTimeText(const RankingCheck& check)
 {
     const Failure* failure = FirstFailure(check);
     return check.cutShort && failure != nullptr && failure->reason == "timeout"
-               ? "--set 'engines=[" + check.engines.front() + ", " + FurtherEngines(check) +
-                     "]' gives it all of --time-limit.\n"
+               ? "With --set 'engines=[" + check.engines.front() + ", " + FurtherEngines(check) +
+                     "]' it has all of --time-limit.\n"
                : "";
 }
 
@@ -229,7 +267,9 @@ CheckRanking(const Study& study,
     if (check.asked)
     {
         const auto engines = MakeSweepEngines(study.engines, "engines", stop);
-        check.comparisons = Compare(study, space, plans, engines, setting, database, stop);
+        const size_t runs = plans.size() * engines.size();
+        Checker(study, space, setting, runs, database, stop)
+            .Check(plans, engines, check.comparisons);
     }
     else
     {
@@ -241,32 +281,21 @@ CheckRanking(const Study& study,
 std::string
 CheckText(const SearchSpace& space, const Answer& answer, const RankingCheck& check)
 {
+    const auto ran = [](const Evaluation& one) { return std::holds_alternative<RunReport>(one); };
+    const auto taken = [](const Evaluation& one) { return RefusalIn(one) == nullptr; };
+    const std::string more = MoreTimeText(check);
     const std::string leftOut =
         check.leftOut.empty()
             ? ""
-            : "\nNot checked by " + FurtherEngines(check) + ", " + check.leftOut + ".\n";
-    if (check.comparisons.empty())
+            : "\nNot checked by " + FurtherEngines(check) + ": " + check.leftOut + ".\n" + more;
+    if (check.comparisons.empty() || (!check.leftOut.empty() && !AnyFurther(check, ran)))
     {
         return leftOut;
     }
-    const Failure* failure = FirstFailure(check);
-    if (!check.asked && failure != nullptr && !HasRun(check))
-    {
-        const std::string more = MoreTimeText(check);
-        return "\nNot checked by " + FurtherEngines(check) + ": " + failure->detail +
-               (more.empty() ? ".\n" : "; " + more) + leftOut;
-    }
     const std::string refusals = RefusalsText(check.comparisons);
-    const auto ran = [](const Evaluation& one) { return RefusalIn(one) == nullptr; };
-    const bool checked =
-        std::any_of(check.comparisons.begin(),
-                    check.comparisons.end(),
-                    [&ran](const Comparison& one) {
-                        return std::any_of(one.evaluations.begin() + 1, one.evaluations.end(), ran);
-                    });
-    if (!checked)
+    if (!AnyFurther(check, taken))
     {
-        return "\nNot checked by another engine.\n" + refusals + leftOut;
+        return "\nNot checked by another engine.\n" + refusals;
     }
     return std::string("\nThe best by ") +
            (check.asked ? "every engine of the study"
@@ -274,7 +303,7 @@ CheckText(const SearchSpace& space, const Answer& answer, const RankingCheck& ch
            (answer.conclusion.sure ? ", of those that the first does not tell apart" : "") + ":\n" +
            ComparisonText(space, check.comparisons, ReferenceEngine(check.engines)) +
            (answer.goals.objective->followsTime ? FastestText(space, check.comparisons) : "") +
-           (refusals.empty() ? "" : "\n" + refusals) + MoreTimeText(check) + leftOut +
+           (refusals.empty() ? "" : "\n" + refusals) + (leftOut.empty() ? more : leftOut) +
            DifferencesText(space, check);
 }
 

@@ -14,8 +14,8 @@ namespace scaleacross
 {
 
 /// Wall clock time of a run that nobody has asked for, at most. By flow most plans of 64 and 256
-/// GPUs, and half of those of 1,024, are done in it; doc/explorer.md has the figures. With three
-/// plans nobody waits for more than a minute, and a search alone takes seconds.
+/// GPUs, and half of those of 1,024, are done in it; doc/explorer.md has the figures. Nobody waits
+/// longer where it is too little, for then only the best plan is tried.
 constexpr Duration kUnaskedLimit = Duration::Microseconds(20'000'000);
 
 /// What better engines say of the best plans of a search.
@@ -35,8 +35,9 @@ struct RankingCheck
  *
  * Where the study names no engine, the flow engine checks them, in processes of its own: of a
  * ranking by time, on as many GPUs as it has drawn paths for, each plan for kUnaskedLimit or
- * --time-limit at most, and all of them in what is left of --stop-after. A run beyond its limit is
- * stored as any other, with that limit: it is repeated once somebody asks for it with a higher one.
+ * --time-limit at most, and all of them in what is left of --stop-after. The best plan comes first,
+ * and the others only where it has a time. A run beyond its limit is stored as any other, with that
+ * limit: it is repeated once somebody asks for it with a higher one.
  */
 RankingCheck CheckRanking(const Study& study,
                           const SearchSpace& space,
