@@ -15,7 +15,7 @@ import measuring
 # What a kind of study has beside the plain ones, which are what a first study says: RoCE, the
 # network's defaults, no losses, no events. `any` takes all fields of plan and network, the others
 # these and what they are called by.
-KINDS = ("plain", "any", "infiniband", "trimming", "controls", "losses", "limits")
+KINDS = ("plain", "any", "infiniband", "trimming", "controls", "losses", "limits", "schedulers")
 
 # What holds back a connection until something comes back: one of them in a study of limits.
 LIMITS = ("network.outstanding", "network.window", "network.admission", "network.copy")
@@ -35,6 +35,7 @@ AMOUNTS = {
     "network.outstanding": (1, 2, 8, 128),
     "network.window": ("256KiB", "1MiB", "16MiB"),
     "network.admission": ("256KiB", "1MiB", "8MiB"),
+    "network.qp_burst": ("8KiB", "64KiB", "256KiB"),
     "network.collective_chunk": ("64KiB", "256KiB", "1MiB"),
     "network.channels": (2, 4, 8),
     "network.token_start": ("5us",),
@@ -71,6 +72,7 @@ OTHERWISE = {
     "plan.offload_layers": "nothing that such small models need",
     "network.transport": "the kind of study", "network.control": "the kind of study",
     "network.recovery": "follows from the paths",
+    "network.qp_scheduler": "the kind of study", "network.qp_burst": "follows from the scheduler",
     "network.timeout_exponent": "time that only losses take", "network.retries": "of failures",
     "network.detection": "of failures", "network.convergence": "of failures",
     "network.keep_at_down_port": "of failures",
@@ -232,6 +234,10 @@ def network_of(draw, registries, kind):
         network["transport"] = kind
     if kind == "controls":
         network["control"] = draw.choice(registries.values_of("network.control"))
+    if kind == "schedulers":
+        network["qp_scheduler"] = draw.choice(registries.values_of("network.qp_scheduler"))
+        if network["qp_scheduler"] == "burst":
+            network["qp_burst"] = draw.choice(registries.values_of("network.qp_burst"))
     limit = draw.choice(LIMITS) if kind == "limits" else None
     for name in registries.drawn("network"):
         of_nccl = NCCL.fullmatch(name)
@@ -245,6 +251,8 @@ def network_of(draw, registries, kind):
             for folder in folders:
                 at = at.setdefault(folder, {})
             at[key] = draw.choice(registries.values_of(name))
+    if kind == "schedulers":  # whole messages on a queue pair are what the schedulers differ by
+        network["balance"] = draw.choice(registries.values_of("network.balance"))
     if network.get("multipath", "").startswith(("spray", "entropy", "reps")) or \
             draw.random() < SELDOM:
         network["recovery"] = "selective-repeat"

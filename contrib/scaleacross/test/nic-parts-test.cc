@@ -83,9 +83,9 @@ struct FakeSender
     }
 };
 
-/// Who starts on a line that takes 20 for a packet, in order.
+/// Who starts on a line that takes 20 for a packet, in order; turns are of so many packets.
 std::vector<uint32_t>
-Order(std::vector<FakeSender>& senders)
+Order(std::vector<FakeSender>& senders, uint64_t length = 1)
 {
     SenderTurns<FakeSender> turns;
     for (FakeSender& sender : senders)
@@ -102,7 +102,7 @@ Order(std::vector<FakeSender>& senders)
         {
             order.push_back(sender->number);
             sender->Start(now);
-            turns.Started(3, now);
+            turns.Started(3, now, ++sender->turn.sent == length);
         }
     }
     return order;
@@ -129,6 +129,11 @@ class SenderTurnsTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ((Order(paced) == std::vector<uint32_t>{0, 1, 2, 0, 2, 0, 1, 2}),
                               true,
                               "one waits");
+        // 1 starts at 40 and is due at 90: it comes in at 100, behind 0 and 2.
+        std::vector<FakeSender> inTwos{{0, 3, 0}, {1, 2, 50}, {2, 3, 0}};
+        NS_TEST_EXPECT_MSG_EQ((Order(inTwos, 2) == std::vector<uint32_t>{0, 0, 1, 2, 2, 0, 2, 1}),
+                              true,
+                              "turns of two packets");
     }
 
     /// One that stands in the middle, waits, or has another rate.

@@ -49,6 +49,15 @@ TEST(KnownDifferences, AreToldOfWhatAStudyHas)
                     HasSubstr("packets that are lost between buildings: ")));
 }
 
+TEST(KnownDifferences, AreOfSchedulersThatDoNotShareEvenly)
+{
+    EXPECT_THAT(WarningsWith("qp_scheduler: message"),
+                ElementsAre(HasSubstr("network.qp_scheduler message: of ")));
+    EXPECT_THAT(WarningsWith("qp_scheduler: burst"),
+                ElementsAre(HasSubstr("network.qp_scheduler burst: of ")));
+    EXPECT_THAT(WarningsWith("qp_scheduler: packet"), IsEmpty());
+}
+
 TEST(KnownDifferences, AreOfLimitsOfAnyTier)
 {
     const auto of = [](const std::string& names) {
@@ -78,7 +87,7 @@ TEST(KnownDifferences, AreOfEnginesAndKindsOnce)
         EXPECT_LT(0, row.low);
         EXPECT_LE(row.low, row.high);
     }
-    EXPECT_EQ(seen.size(), 15U) << "five kinds, three engines";
+    EXPECT_EQ(seen.size(), 18U) << "six kinds, three engines";
 }
 
 } // namespace

@@ -281,6 +281,20 @@ TEST(StudyErrors, SprayingWithGoBackN)
            "1 to 4194304");
 }
 
+TEST(StudyErrors, QueuePairSchedulers)
+{
+    Expect(6,
+           "network: {qp_scheduler: fifo}",
+           "s.yaml:6:25 network.qp_scheduler",
+           "fifo",
+           "packet, burst or message");
+    Expect(6,
+           "network: {qp_scheduler: burst, qp_burst: 1B}",
+           "s.yaml:6:42 network.qp_burst",
+           "1B",
+           "64B to 1GiB");
+}
+
 TEST(StudyErrors, TrafficClasses)
 {
     Expect(6,

@@ -79,6 +79,12 @@ TEST(WithoutEffect, FieldsThatOthersMakeIdle)
     EXPECT_THAT(WarningsWith({{"plan.recompute_layers", "1"}}),
                 one("plan.recompute_layers", "plan.recompute is none"));
     EXPECT_THAT(WarningsWith({{"plan.async_tp", "true"}}), one("plan.async_tp", "plan.tp is 1"));
+    EXPECT_THAT(WarningsWith({{"network.qp_burst", "64KiB"}}),
+                one("network.qp_burst", "network.qp_scheduler is packet"));
+    EXPECT_THAT(WarningsWith({{"network.qp_burst", "64KiB"}, {"network.qp_scheduler", "message"}}),
+                one("network.qp_burst", "network.qp_scheduler is message"));
+    EXPECT_THAT(WarningsWith({{"network.qp_burst", "64KiB"}, {"network.qp_scheduler", "burst"}}),
+                IsEmpty());
     EXPECT_THAT(WarningsWith({{"network.lane_credits", "64KiB"}}),
                 one("network.lane_credits", "network.transport is roce"));
     EXPECT_THAT(WarningsWith({{"network.lane_credits", "64KiB"},

@@ -41,6 +41,22 @@ DrawClasses(std::mt19937 random, Scenario& scenario)
     }
 }
 
+/// How NICs serve queue pairs; likewise.
+inline void
+DrawScheduler(std::mt19937 random, NetworkPlan& network)
+{
+    random.discard(2000);
+    if (random() % 2 == 0)
+    {
+        return;
+    }
+    network.qpScheduler = AnyWord<QpScheduler>(random);
+    if (network.qpScheduler->bursts)
+    {
+        network.qpBurst = Bytes(1024ULL << (random() % 8));
+    }
+}
+
 /// A plan as drawn, over a network of which everything is drawn that a study can say of it.
 inline std::optional<Scenario>
 DrawNetwork(std::mt19937& random)
@@ -88,6 +104,7 @@ DrawNetwork(std::mt19937& random)
         span.lanes = static_cast<uint32_t>(lanes);
     }
     DrawClasses(random, scenario);
+    DrawScheduler(random, network);
     try
     {
         scenario.Validate();
@@ -125,7 +142,8 @@ NetworkText(const Scenario& scenario)
     const CrossLinkSpec& span = scenario.cluster.crossLinks.front();
     const FabricSpec& fabric = scenario.cluster.buildings.front().fabric;
     return TextOf(scenario) + " | " + network.transport->word + " " + network.multipath->word +
-           " " + network.balance->word + " " + network.copy->word + " " + network.recovery->word +
+           " " + network.balance->word + " by " + network.qpScheduler->word + " " +
+           ToString(network.qpBurst) + " " + network.copy->word + " " + network.recovery->word +
            " qps=" + std::to_string(network.qps) + " segment=" + ToString(network.segment) +
            " outstanding=" + std::to_string(network.outstanding) +
            " window=" + ToString(network.window) + " admission=" + ToString(network.admission) +

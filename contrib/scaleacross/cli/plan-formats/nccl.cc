@@ -47,6 +47,8 @@ constexpr Elsewhere g_elsewhere[] = {
     {"network.outstanding", "NCCL, which has up to eight chunks of a channel under way"},
     {"network.window", "the NICs' firmware"},
     {"network.admission", "nothing: NCCL does not ask receivers"},
+    {"network.qp_scheduler", "the NICs' firmware"},
+    {"network.qp_burst", "the NICs' firmware"},
     {"network.all_to_all", "the framework (--format megatron, torchtitan)"},
     {"network.collective_chunk", "NCCL, which cuts collectives by NCCL_BUFFSIZE"},
     {"network.mtu", "the ports, whose active MTU NCCL takes"},

@@ -60,6 +60,11 @@ const std::vector<Trait> kTraits = {
     {"losses",
      [](const Scenario& scenario) { return scenario.cluster.LosesPackets(); },
      [](const Scenario&) { return std::string("packets that are lost between buildings"); }},
+    {"schedulers",
+     [](const Scenario& scenario) { return !scenario.network.qpScheduler->perPacket; },
+     [](const Scenario& scenario) {
+         return "network.qp_scheduler " + scenario.network.qpScheduler->word;
+     }},
     {"trimming",
      [](const Scenario& scenario) { return scenario.network.transport->trimming.has_value(); },
      TransportText},

@@ -45,6 +45,25 @@ Balance::Rows()
 template class Word<BalanceFacts>;
 
 template <>
+const std::vector<const QpSchedulerFacts*>&
+QpScheduler::Rows()
+{
+    static const auto rows = PointersTo<QpSchedulerFacts>(
+        {{{"packet", "queue pairs of a NIC send a packet each in turn", true},
+          "Packet",
+          false,
+          true},
+         {{"burst", "up to qp_burst of one queue pair before the next takes its turn"},
+          "Burst",
+          true},
+         {{"message", "a message of one queue pair to its end before the next takes its turn"},
+          "Message"}});
+    return rows;
+}
+
+template class Word<QpSchedulerFacts>;
+
+template <>
 const std::vector<const CopyFacts*>&
 Copy::Rows()
 {

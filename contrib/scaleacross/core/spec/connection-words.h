@@ -8,7 +8,7 @@
 #include <vector>
 
 /// What a study can say of connections in a word: how losses are repaired, how messages are spread
-/// over queue pairs, and where their bytes are copied.
+/// over queue pairs, which queue pair of a NIC sends next, and where bytes are copied.
 namespace scaleacross
 {
 
@@ -42,6 +42,21 @@ using Balance = Word<BalanceFacts>;
 template <>
 const std::vector<const BalanceFacts*>& Balance::Rows();
 extern template class Word<BalanceFacts>;
+
+/// What is known of how a NIC serves queue pairs that have something to send.
+struct QpSchedulerFacts : WordFacts
+{
+    const char* turn;      //!< RdmaNic::QueuePairTurn
+    bool bursts{false};    //!< a turn ends by bytes: network.qp_burst counts
+    bool perPacket{false}; //!< as `analytical` and `flow` share a NIC: evenly
+};
+
+/// How long a queue pair of a NIC sends before the next one takes its turn.
+using QpScheduler = Word<QpSchedulerFacts>;
+
+template <>
+const std::vector<const QpSchedulerFacts*>& QpScheduler::Rows();
+extern template class Word<QpSchedulerFacts>;
 
 /// What is known of where the bytes of a message are on their way between GPUs' memories.
 struct CopyFacts : WordFacts

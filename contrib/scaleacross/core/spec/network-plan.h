@@ -92,6 +92,11 @@ struct NetworkPlan
     /// Payload that all senders together may have under way to a NIC, which grants it to them in
     /// turn; 0: they do not ask.
     Bytes admission;
+    /// How long a queue pair sends before the next one of its NIC and traffic class does.
+    QpScheduler qpScheduler;
+    /// With bursts: bytes on the wire that end a turn, in whole packets. NICs do not publish
+    /// theirs.
+    Bytes qpBurst{16ULL << 10};
     /// By Tier from Leaf on: near peers may have few queue pairs, far ones need many in flight.
     std::array<QueuePairOverride, 4> tiers;
     /// What goes before what, or how it shares, on links between servers.

@@ -33,7 +33,7 @@ OfBalance(const Plan& /* plan */)
     return "no message that has it goes by segments: balance is split, or a tier has its own";
 }
 
-const std::array<IdleReason, 9> g_reasons = {{
+const std::array<IdleReason, 10> g_reasons = {{
     {"plan.chunks", OfSchedule},
     {"plan.round", OfSchedule},
     {"plan.in_flight", OfSchedule},
@@ -43,6 +43,8 @@ const std::array<IdleReason, 9> g_reasons = {{
      [](const Plan& plan) { return "plan.sharding is " + plan.parallel.sharding.Name(); }},
     {"plan.prefetch", [](const Plan&) { return std::string("plan.reshard is false"); }},
     {"plan.async_tp", [](const Plan&) { return std::string("plan.tp is 1"); }},
+    {"network.qp_burst",
+     [](const Plan& plan) { return "network.qp_scheduler is " + plan.network.qpScheduler.Name(); }},
     {"network.segment", OfBalance},
     {"network.tiers.", OfBalance}, // of a tier it is the segment, too
 }};
@@ -104,6 +106,10 @@ Normalised(Plan plan)
         p.asyncTensor = false;
     }
     DropIdleSegments(plan.network);
+    if (!plan.network.qpScheduler->bursts)
+    {
+        plan.network.qpBurst = NetworkPlan().qpBurst;
+    }
     return plan;
 }
 

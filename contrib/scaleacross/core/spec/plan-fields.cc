@@ -234,6 +234,14 @@ NetworkFields()
             "payload that all senders together may have under way to a NIC, which grants it "
             "in turn; 0B: they do not ask",
             SCALEACROSS_MEMBER(network.admission)),
+        Row::Word("network.qp_scheduler",
+                  "how long a queue pair of a NIC sends before the next one takes its turn",
+                  SCALEACROSS_MEMBER(network.qpScheduler)),
+        Row::Amount("network.qp_burst",
+                    Bytes(64),
+                    Bytes(1ULL << 30),
+                    "with qp_scheduler burst: bytes on the wire that end a turn, in whole packets",
+                    SCALEACROSS_MEMBER(network.qpBurst)),
         Row::Word("network.collective",
                   "how collectives that reduce or gather go",
                   SCALEACROSS_MEMBER(network.collective)),
@@ -455,6 +463,7 @@ TierFields(const std::vector<PlanField>& network)
     return fields;
 }
 
+const std::string g_scheduling = "network.qp_"; // how NICs serve queue pairs
 const std::string g_classes = "network.classes.";
 const std::string g_classWeights = "network.class_weights";
 
@@ -516,6 +525,7 @@ bool
 IsLeftOut(const PlanField& field, const Plan& plan)
 {
     const bool ofPart = field.key.rfind("network.tiers.", 0) == 0 ||
+                        field.key.rfind(g_scheduling, 0) == 0 ||
                         field.key.rfind(g_classes, 0) == 0 || field.key == g_classWeights;
     return ofPart && field.usual(plan);
 }

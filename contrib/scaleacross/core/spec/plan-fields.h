@@ -26,8 +26,8 @@ using PlanField = Field<Plan>;
 /// All fields in canonical order: plan.* then network.*.
 const FieldTable<Plan>& PlanFields();
 
-/// True of a tier's field that says "same", and of traffic classes that are as they usually are:
-/// the plan is the same without it.
+/// True of a tier's field that says "same", and of how NICs serve queue pairs and traffic classes
+/// if that is as it usually is: the plan is the same without it.
 bool IsLeftOut(const PlanField& field, const Plan& plan);
 
 /// The field with this key, or nullptr.

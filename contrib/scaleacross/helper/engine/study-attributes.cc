@@ -85,6 +85,14 @@ Rows()
         {"ns3::RdmaNic::PathMtu",
          "network.mtu",
          [](const N& network) { return Whole(network.mtu.Count()); }},
+        {"ns3::RdmaNic::QueuePairBurst",
+         "network.qp_burst",
+         [](const N& network) { return Whole(network.qpBurst.Count()); }},
+        {"ns3::RdmaNic::QueuePairTurn",
+         "network.qp_scheduler",
+         [](const N& network) -> Ptr<AttributeValue> {
+             return Create<StringValue>(network.qpScheduler->turn);
+         }},
         {"ns3::RdmaNic::RethSize", "network.headers", {}},
         {"ns3::RdmaQueuePair::AckInterval",
          "network.ack_every",

@@ -9,8 +9,10 @@
 #include "ns3/attribute-guard.h"
 #include "ns3/boolean.h"
 #include "ns3/credit-link.h"
+#include "ns3/enum.h"
 #include "ns3/fabric-address.h"
 #include "ns3/node.h"
+#include "ns3/ns3-compat.h"
 #include "ns3/object-vector.h"
 #include "ns3/part-accessor.h"
 #include "ns3/part-trace-source.h"
@@ -29,6 +31,7 @@ using scaleacross::PartAccessor;
 using scaleacross::PartTraceSource;
 using scaleacross::RdmaOperation;
 using scaleacross::SimulatorPicoseconds;
+using scaleacross::TurnLength;
 
 namespace
 {
@@ -155,6 +158,28 @@ RdmaNic::GetTypeId()
                 UintegerValue(1 << 20),
                 scaleacross::Fixed(PartAccessor(&RdmaNic::m_foreign, &ForeignEndpoint::limit)),
                 MakeUintegerChecker<uint64_t>())
+            .AddAttribute(
+                "QueuePairTurn",
+                "How much a queue pair sends until the next one of its priority takes its turn: a "
+                "Packet, a Burst (QueuePairBurst) or a Message. One that may not go on loses the "
+                "rest of its turn.",
+                EnumValue(TurnLength::Packet),
+                scaleacross::Fixed(
+                    scaleacross::EnumAccessor<TurnLength::Unit>(&RdmaNic::SetQueuePairTurn,
+                                                                &RdmaNic::GetQueuePairTurn)),
+                MakeEnumChecker(TurnLength::Packet,
+                                "Packet",
+                                TurnLength::Burst,
+                                "Burst",
+                                TurnLength::Message,
+                                "Message"))
+            .AddAttribute(
+                "QueuePairBurst",
+                "With QueuePairTurn Burst: bytes on the wire that end a turn, in whole "
+                "packets.",
+                UintegerValue(16384),
+                scaleacross::Fixed(PartAccessor(&RdmaNic::m_turnLength, &TurnLength::burst)),
+                MakeUintegerChecker<uint64_t>(1, 1ULL << 40))
             .AddAttribute("QueuePairList",
                           "The queue pairs of this NIC, by number.",
                           ObjectVectorValue(),
@@ -269,6 +294,18 @@ RdmaNic::FullPacketSize(uint8_t lane) const
 {
     const uint32_t full = WireSize(m_pathMtu, RdmaOperation::WriteWithImmediate, true, true);
     return lane == m_foreign.priority ? std::max(full, ForeignWireSize(GetMtu())) : full;
+}
+
+void
+RdmaNic::SetQueuePairTurn(TurnLength::Unit unit)
+{
+    m_turnLength.unit = unit;
+}
+
+TurnLength::Unit
+RdmaNic::GetQueuePairTurn() const
+{
+    return m_turnLength.unit;
 }
 
 uint32_t

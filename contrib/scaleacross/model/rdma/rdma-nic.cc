@@ -121,7 +121,7 @@ RdmaNic::Pull(uint8_t priority, int64_t start)
     packet->hops = static_cast<uint8_t>(m_hopLimit);
     requester->FillNext(*packet, start);
     ++m_dataSent;
-    if (m_turns.Started(priority, start))
+    if (m_turns.Started(priority, start, m_turnLength.EndsWith(*packet, requester->Turn().sent)))
     {
         UpdatePullable(priority);
         NoteEligible();

@@ -11,6 +11,7 @@
 #include "sender-turns.h"
 #include "stalled-lanes.h"
 #include "timer-watch.h"
+#include "turn-length.h"
 
 #include "ns3/arrival-agenda.h"
 #include "ns3/drop-counts.h"
@@ -34,7 +35,8 @@ class RdmaQueuePair;
  * An RDMA NIC with one port: queue pairs that share the port in turn, ACKs, and header sizes.
  *
  * Model: whenever the line is free, control packets (ACK, NAK, CNP) of the largest priority go
- * first; then the queue pairs of the largest priority that may send take turns, a packet each. One
+ * first; then the queue pairs of the largest priority that may send take turns, each of a packet, a
+ * burst or a message (QueuePairTurn, TurnLength). One
  * with a rate of its own takes its turn when its next packet is due (RatePacer); those due at the
  * same time, in the order of their numbers. Nothing is queued but control packets: a data packet
  * comes into being when its first bit leaves. The NIC takes in whatever arrives at line rate and
@@ -217,6 +219,8 @@ class RdmaNic : public FabricPort,
     scaleacross::FabricPacket* StartPull(int64_t start);
     void ReceiveForeign(scaleacross::FabricPacket* packet, int64_t now);
     bool Refuse(Ptr<const Packet> packet, scaleacross::DropReason reason);
+    void SetQueuePairTurn(scaleacross::TurnLength::Unit unit);
+    scaleacross::TurnLength::Unit GetQueuePairTurn() const;
     void UpdatePullable(uint8_t priority);
     void NoteEligible();
     /// Of all queue pairs.
@@ -224,6 +228,7 @@ class RdmaNic : public FabricPort,
 
     scaleacross::ArrivalAgenda m_agenda;
     scaleacross::SenderTurns<scaleacross::RdmaRequester> m_turns;
+    scaleacross::TurnLength m_turnLength;
     scaleacross::ForeignEndpoint m_foreign;
     scaleacross::PullPacer m_pulls; //!< owed to those who send to this NIC
     uint8_t m_pullPriority{0};

@@ -21,6 +21,7 @@ struct SenderTurn
 {
     bool active{false};    //!< it can send: it has a place in a ring, or waits
     bool waiting{false};   //!< for the time of its next packet
+    uint64_t sent{0};      //!< bytes of its turn so far, for TurnLength
     Sender* next{nullptr}; //!< in its ring
 };
 
@@ -30,9 +31,10 @@ struct SenderTurn
  *
  * Model: a sender that can send and whose next packet is due stands at the end of the ring of its
  * priority, and the first of a ring starts a packet whenever the line is free for that priority. It
- * then goes to the end if its next packet is due too, leaves if it can send no more, and waits if
- * the packet is due later. Those that wait go to the ends of their rings when they are due (Admit),
- * in the order of these times, and of their numbers if the times are equal.
+ * then leaves if it can send no more, and waits if its next packet is due later. Else it goes to
+ * the end, or stays the first while its turn lasts (TurnLength). Those that wait go to the ends of
+ * their rings when they are due (Admit), in the order of these times, and of their numbers if the
+ * times are equal.
  *
  * A Sender has
  *   - GetNumber() and GetPriority(), which stay what they are;
@@ -46,7 +48,8 @@ struct SenderTurn
  *
  * Worked case: 0, 1 and 2 can send at any time, and 1 has two packets: they start 0, 1, 2, 0, 1, 2,
  * 0, 2. If the next packet of 1 is due 50 ns after its first one has started, and a packet takes 20
- * ns, they start 0, 1, 2, 0, 2, 0, 1, 2.
+ * ns, they start 0, 1, 2, 0, 2, 0, 1, 2. With turns of two packets, of which 1 waits after its
+ * first: 0, 0, 1, 2, 2, 0, 2, 1.
  */
 template <class Sender>
 class SenderTurns
@@ -64,8 +67,9 @@ class SenderTurns
         return m_rings[priority].head;
     }
 
-    /// The first of this priority has started a packet. True if it has left the ring.
-    bool Started(uint8_t priority, int64_t start)
+    /// The first of this priority has started a packet, its last one of this turn if `ends`. True
+    /// if it has left the ring.
+    bool Started(uint8_t priority, int64_t start, bool ends)
     {
         Ring& ring = m_rings[priority];
         Sender* sender = ring.head;
@@ -82,6 +86,11 @@ class SenderTurns
             Wait(sender);
             return true;
         }
+        if (!ends)
+        {
+            return false;
+        }
+        turn.sent = 0;
         if (turn.next != nullptr)
         {
             ring.head = turn.next;
@@ -145,7 +154,7 @@ class SenderTurns
                 continue;
             }
             StopWaiting(sender);
-            Append(m_rings[sender->GetPriority()], sender);
+            Enter(sender);
             mayStart(sender->GetPriority());
         }
     }
@@ -185,6 +194,13 @@ class SenderTurns
             Wait(sender); // until Admit, if it is due already
             return;
         }
+        Enter(sender);
+    }
+
+    /// It stands at the end of its ring, and its next turn is a whole one.
+    void Enter(Sender* sender)
+    {
+        sender->Turn().sent = 0;
         Append(m_rings[sender->GetPriority()], sender);
     }
 
