@@ -105,38 +105,38 @@ struct Pair
         a->TraceConnectWithoutContext("Transmit", MakeCallback(&Pair::Note, this));
     }
 
-    /// A queue pair that sends messages of so many packets from time zero on; their tag is its
-    /// number. Attributes of queue pairs that were set for it hold for the next ones, too.
+    /// A queue pair that sends messages of so many packets from time zero on. It has the same
+    /// number at both ends. Attributes of queue pairs that were set for it hold for the next ones,
+    /// too.
     Ptr<RdmaConnection> Add(const std::vector<uint32_t>& messages)
     {
         auto connection = fabric.CreateConnection(a, b);
         log.Watch(connection);
         for (const uint32_t packets : messages)
         {
-            connection->Send(Bytes(packets * 1'000), count);
+            connection->Send(Bytes(packets * 1'000), 0);
         }
-        ++count;
         return connection;
     }
 
     void Note(const FabricPacket& packet)
     {
-        order.push_back(packet.tag);
+        order.push_back(packet.queuePair);
     }
 
     FabricHelper fabric;
     Ptr<RdmaNic> a;
     Ptr<RdmaNic> b;
     Log log;
-    uint64_t count{0};
     std::vector<uint64_t> order;
 };
 
 /**
- * Queue pair 0 has messages of 2 and 1 packets, 1 one of 3, and 2 messages of 1 and 2. They stand in
- * the ring in the order of posting.
+ * Queue pair 0 has messages of 2 and 1 packets, 1 one of 3, and 2 messages of 1 and 2. They stand
+ * in the ring in the order of posting.
  *   - Packet by packet: 0 1 2 three times.
- *   - Bursts of 2,000 bytes are two packets, of whatever messages: 00 11 22, and one is left of each.
+ *   - Bursts of 2,000 bytes are two packets, of whatever messages: 00 11 22, and one is left of
+ * each.
  *   - Message by message: 00 of 0's first, 111, 2's first, 0's second, 22.
  */
 class OrderTest : public TestCase
@@ -157,10 +157,7 @@ class OrderTest : public TestCase
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(Runs(pair.order), Runs(order), turn << " " << burst);
         // Whatever the order, the line does not rest.
-        NS_TEST_EXPECT_MSG_EQ_TOL(pair.log.LastDelivery(),
-                                  9 * kPacket + kDelay,
-                                  Rounding(1),
-                                  turn);
+        NS_TEST_EXPECT_MSG_EQ_TOL(pair.log.LastDelivery(), 9 * kPacket + kDelay, Rounding(1), turn);
         Simulator::Destroy();
     }
 
@@ -177,16 +174,17 @@ class OrderTest : public TestCase
 /**
  * What holds back the queue pair whose turn it is lets the others go.
  *
- * Window: 0 may have 2 packets under way, and has a message of 4. The ACK of its second packet is
- * back after 2 x 83,840 + 1 us + 60 bytes at 100 Gb/s + 1 us = 2,172,480 ps, within the 26th packet
- * of the line. 1 has messages of 20, 10 and 5 packets. By message 0 sends its two, 1 its first and
- * its second message (packets 3 to 32), of which the latter had begun, then 0 the rest and 1 the
- * last. In bursts of 4 packets 1's turns are packets 3 to 6, ..., 23 to 26. When 0 is back 1 is
- * alone and has ended that one, so it has another, to 30. 0 sends two, and 35 - 28 = 7 are left.
+ * Window: 0 may have 2 packets under way, and has a message of 4. The ACK of its first packet is
+ * back after 83,840 + 1 us + 60 bytes at 100 Gb/s + 1 us = 2,088,640 ps, within the 25th packet of
+ * the line, and that of the second within the 26th. 1 has messages of 20, 10 and 5 packets. By
+ * message 0 sends its two, 1 its first and its second message (packets 3 to 32), of which the
+ * latter had begun, then 0 the rest and 1 the last. In bursts of 4 packets 1's turns are packets 3
+ * to 6,
+ * ..., 23 to 26, then 0 sends two, and 35 - 24 = 11 are left.
  *
- * Rate: 0 is limited to 60 Gb/s: its next packet is due 1.67 packets after its last one has started.
- * 0 has a message of 3, 1 two messages of 2. By message 0 sends one and waits, 1 sends a message,
- * within which 0 is due and stands behind 1; so on.
+ * Rate: 0 is limited to 60 Gb/s: its next packet is due 1.67 packets after its last one has
+ * started. 0 has a message of 3, 1 two messages of 2. By message 0 sends one and waits, 1 sends a
+ * message, within which 0 is due and stands behind 1; so on.
  *
  * The line never rests until all has left: nothing is lost by the order.
  */
@@ -230,7 +228,7 @@ class HeldBackTest : public TestCase
     void DoRun() override
     {
         ExpectWithWindow("Message", 1, "0 x 2, 1 x 30, 0 x 2, 1 x 5");
-        ExpectWithWindow("Burst", 4'000, "0 x 2, 1 x 28, 0 x 2, 1 x 7");
+        ExpectWithWindow("Burst", 4'000, "0 x 2, 1 x 24, 0 x 2, 1 x 11");
         CheckRate();
     }
 };
@@ -268,8 +266,9 @@ class PriorityTest : public TestCase
 };
 
 /**
- * A pause is of the whole priority, and does not end a turn. Two queue pairs send 1,000 packets each
- * to a receiver at a tenth of the rate, behind a switch that pauses the sender again and again.
+ * A pause is of the whole priority, and does not end a turn. Two queue pairs send 1,000 packets
+ * each to a receiver at a tenth of the rate, behind a switch that pauses the sender again and
+ * again.
  */
 class PausedTest : public TestCase
 {
@@ -297,7 +296,7 @@ class PausedTest : public TestCase
         from->TraceConnectWithoutContext(
             "Transmit",
             Callback<void, const FabricPacket&>(
-                [&order](const FabricPacket& packet) { order.push_back(packet.tag); }));
+                [&order](const FabricPacket& packet) { order.push_back(packet.queuePair); }));
         from->TraceConnectWithoutContext(
             "Pause",
             Callback<void, uint8_t, bool>([&pauses](uint8_t, bool on) { pauses += on ? 1 : 0; }));
@@ -350,21 +349,21 @@ class LossTest : public TestCase
 };
 
 /**
- * Messages that meet on a NIC of a ring. Eight NICs on a switch pass messages of N = 128 packets on,
- * each over the next queue pair of four, as soon as all of a message has arrived; m of them start at
- * the same NIC at time zero, and each makes H = 32 hops. A packet takes t = 83,840 ps, a message T =
- * N t, and a hop beyond that L = two wires of 1 us and t at the switch.
+ * Messages that meet on a NIC of a ring. Eight NICs on a switch pass messages of N = 128 packets
+ * on, each over the next queue pair of four, as soon as all of a message has arrived; m of them
+ * start at the same NIC at time zero, and each makes H = 32 hops. A packet takes t = 83,840 ps, a
+ * message T = N t, and a hop beyond that L = two wires of 1 us and t at the switch.
  *
  * Message by message they are pipelined after the first NIC: the first message is through after
  * H (T + L), and the last one (m - 1) T later. It never waits again: the message before it has left
  * the next NIC when it arrives.
  *
  * Packet by packet all end at about m T, arrive together, and are sent in turn again. The line is
- * busy from the start of the first one until m T later, when the last one ends. So the last one
- * takes m T + L for a hop, less what it has arrived behind the first. That grows by no more than a
- * packet for each of the others at a hop: message i sends alone, or with fewer others, while it is
- * ahead, and keeps its lead, and where it comes in among the packets of the others decides about one
- * packet. So H hops take at most H (m T + L), and at least that less (m - 1) t H (H + 1) / 2.
+ * busy from the start of the first one until m T later, when the last one ends. So a hop takes the
+ * last one m T + L, less what it has arrived behind the first: H hops at most H (m T + L). Of two
+ * messages, the first sends alone while it is ahead, then they take turns, and it ends as much
+ * ahead, or a packet more, since the other one comes in behind a packet that has begun. So after h
+ * hops the second is h packets behind at most, and it takes at least H (2 T + L) - t H (H + 1) / 2.
  *
  * ACKs are of one byte, and only the last packet of a message asks for one: each hop may take the
  * time of m of them longer.
@@ -422,15 +421,19 @@ class RingTest : public TestCase
     void DoRun() override
     {
         const int64_t answers = kHops * m_messages * 80;
-        const int64_t pipelined =
-            kHops * (kMessage + kHop) + (m_messages - 1) * kMessage;
+        const int64_t pipelined = kHops * (kMessage + kHop) + (m_messages - 1) * kMessage;
         const int64_t byMessage = Run("Message");
         NS_TEST_EXPECT_MSG_GT(byMessage, pipelined - 1, "no sooner than pipelined");
         NS_TEST_EXPECT_MSG_LT(byMessage, pipelined + answers + Rounding(2 * kHops) + 1, "");
         const int64_t bunched = kHops * (m_messages * kMessage + kHop);
-        const int64_t leads = (m_messages - 1) * kPacket * kHops * (kHops + 1) / 2;
         const int64_t byPacket = Run("Packet");
-        NS_TEST_EXPECT_MSG_GT(byPacket, bunched - leads, "a bunch stays a bunch");
+        if (m_messages == 2)
+        {
+            NS_TEST_EXPECT_MSG_GT(byPacket,
+                                  bunched - kPacket * kHops * (kHops + 1) / 2,
+                                  "a bunch stays a bunch");
+        }
+        NS_TEST_EXPECT_MSG_GT(byPacket, byMessage, "");
         NS_TEST_EXPECT_MSG_LT(byPacket, bunched + answers + Rounding(2 * kHops) + 1, "");
     }
 
