@@ -56,6 +56,7 @@ Choices()
         {"ns3::RdmaNic::PathMtu", {"256", "1000", "1024", "4096", "4096"}},
         {"ns3::RdmaNic::FixedOverhead", {"0", "0", "0", "48"}},
         {"ns3::RdmaNic::HopLimit", {"64", "64", "64", "3"}},
+        {"ns3::RdmaNic::QueuePairBurst", {"16384", "1", "5000"}},
         {"ns3::RdmaNic::ForeignPriority", {"0", "3", "7"}},
         {"ns3::RdmaNic::PullPriority", {"6", "6", "3"}},
         {"ns3::RdmaNic::ForeignQueueSize", {"1048576", "3000"}},

@@ -24,7 +24,7 @@ OtherText(const PlanField& field, const Plan& plan)
          {"2",          "3",          "true",  "false", "pp",     "ddp",
           "microbatch", "dorapp",     "full",  "ring",  "ecmp",   "selective-repeat",
           "swift",      "infiniband", "dqplb", "rail",  "staged", "512B",
-          "1MiB",       "1us",        "time",  "ll",    "1Gbps"})
+          "1MiB",       "1us",        "time",  "ll",    "1Gbps",  "message"})
     {
         Plan changed = plan;
         try
