@@ -18,6 +18,7 @@ namespace scaleacross
 struct AnyField
 {
     std::string path; //!< "model.layers", "cluster.buildings.0.fabric.spines", "events.0.at"
+    std::string allowed;
     std::string help;
     bool label;
     std::vector<std::string> words;
@@ -38,6 +39,7 @@ AddFields(std::vector<AnyField>& all, const std::string& path, Part part)
     {
         all.push_back(
             {path + "." + field.key,
+             field.allowed,
              field.help,
              field.label,
              field.words,
@@ -90,6 +92,7 @@ AllFields()
     for (const auto& field : PlanFields())
     {
         all.push_back({field.key,
+                       field.allowed,
                        field.help,
                        field.label,
                        field.words,

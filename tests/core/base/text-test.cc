@@ -67,6 +67,41 @@ TEST(Text, Numbers)
     }
 }
 
+TEST(Text, NumbersOfRangesWithoutTheirEnds)
+{
+    struct Case
+    {
+        NumberRange range;
+        std::string text;
+        bool least; //!< whether the range has its ends, -1 and 2
+        bool most;
+    };
+
+    for (const Case& c :
+         {Case{{-1, 2}, "a number from -1 to 2", true, true},
+          {{-1, 2, true}, "a number above -1 and up to 2", false, true},
+          {{-1, 2, false, true}, "a number from -1 to below 2", true, false},
+          {NumberRange::Between(-1, 2), "a number above -1 and below 2", false, false}})
+    {
+        EXPECT_EQ(ParseNumber("0.5", c.range), 0.5);
+        for (const auto& [number, fits] :
+             {std::pair("-1", c.least), {"2", c.most}, {"-1.01", false}, {"2.01", false}})
+        {
+            EXPECT_EQ(c.range.Has(std::stod(number)), fits) << c.text << ": " << number;
+            try
+            {
+                ParseNumber(number, c.range);
+                EXPECT_TRUE(fits) << c.text << ": " << number;
+            }
+            catch (const ValueError& error)
+            {
+                EXPECT_FALSE(fits) << c.text << ": " << number;
+                EXPECT_EQ(error.Allowed(), c.text);
+            }
+        }
+    }
+}
+
 /// The C library rounds correctly as well: of short numbers and long ones, around 2^53 digits and
 /// 10^22, beyond which no power of ten is a double.
 TEST(Text, NumbersAreRoundedOnce)

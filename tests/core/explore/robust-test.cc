@@ -328,7 +328,7 @@ TEST(UncertainSpans, WrongOnesAreRefusedWithTheirPlace)
              {"{loss: {values: [0.5x, 2x]}}", "0.5x and 2x are the same for every span"},
              {"{distance: {values: [10km, 20km], shares: [0.5]}}", "1 shares for 2 values"},
              {"{distance: {values: [10km, 20km], shares: [0.5, 0.6]}}", "they add up to 1.1"},
-             {"{distance: {values: [10km, 20km], shares: [1, 0]}}", "a value has the share 0"},
+             {"{distance: {values: [10km, 20km], shares: [1, 0]}}", "'0' is out of range"},
              {"{distance: {values: [10km], low: 1km, high: 2km}}", "a range is given too"},
              {"{distance: {low: 10km}}", "uncertain.distance.high"},
              {"{distance: {low: 10km, high: 1x}}", "different units"},

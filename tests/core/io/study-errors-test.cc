@@ -526,7 +526,8 @@ TEST(StudyErrors, Events)
     Expect(8,
            "events: [{kind: degradation, target: plane 0, at: 1ms, factor: 1}]",
            "s.yaml:8:64 events.0.factor",
-           "1 is out of range");
+           "'1' is out of range",
+           "a number above 0 and below 1");
     // The tenth failure would come after the end of time in ps, 9.2e6 s.
     Expect(8,
            "events: [{kind: flap, target: plane 0, at: 1s, down: 1s, period: 1000000s, count: 10}]",
@@ -536,12 +537,12 @@ TEST(StudyErrors, Events)
            "events: [{kind: link-failure, target: plane 0, at: 1000001s}]",
            "s.yaml:8:52 events.0.at",
            "'1000001s' is out of range",
-           "0s to 1000000s");
+           "0s or, of a flap, more, up to 1000000s");
     Expect(8,
            "events: [{kind: degradation, target: plane 0, at: 0s, until: 9000000s, factor: 0.5}]",
            "s.yaml:8:62 events.0.until",
            "'9000000s' is out of range",
-           "0s to 1000000s");
+           "later than at, up to 1000000s");
     Expect(8,
            "events: [{kind: degradation, target: plane 0, at: 0s, until: 0s, factor: 0.5}]",
            "s.yaml:8:62 events.0.until",

@@ -60,12 +60,16 @@ class FieldRows
                                const std::string& help,
                                Member member)
     {
-        return Make(key,
-                    "a number from " + NumberText(least) + " to " + NumberText(most),
-                    help,
-                    member,
-                    NumberIn(least, most),
-                    NumberText);
+        return Number(key, NumberRange{least, most}, help, member);
+    }
+
+    template <class Member>
+    static Field<Owner> Number(const std::string& key,
+                               const NumberRange& range,
+                               const std::string& help,
+                               Member member)
+    {
+        return Make(key, range.Text(), help, member, NumberIn(range), NumberText);
     }
 
     template <class Member>
@@ -287,9 +291,9 @@ class FieldRows
         return std::to_string(value);
     }
 
-    static auto NumberIn(double least, double most)
+    static auto NumberIn(const NumberRange& range)
     {
-        return [least, most](const std::string& text) { return ParseNumber(text, least, most); };
+        return [range](const std::string& text) { return ParseNumber(text, range); };
     }
 
     static std::string SameText(const std::string& text)

@@ -239,13 +239,30 @@ ParseWhole(std::string_view text, uint64_t least, uint64_t most)
     return value;
 }
 
+bool
+NumberRange::Has(double value) const
+{
+    return (leastIsOpen ? value > least : value >= least) &&
+           (mostIsOpen ? value < most : value <= most);
+}
+
+std::string
+NumberRange::Text() const
+{
+    if (!leastIsOpen && !mostIsOpen)
+    {
+        return "a number from " + NumberText(least) + " to " + NumberText(most);
+    }
+    return std::string("a number ") + (leastIsOpen ? "above " : "from ") + NumberText(least) +
+           (mostIsOpen ? (leastIsOpen ? " and below " : " to below ") : " and up to ") +
+           NumberText(most);
+}
+
 double
-ParseNumber(std::string_view text, double least, double most)
+ParseNumber(std::string_view text, const NumberRange& range)
 {
     const auto wrong = [&](const std::string& problem) {
-        return ValueError(Quoted(text) + problem,
-                          "a number from " + NumberText(least) + " to " + NumberText(most),
-                          "");
+        return ValueError(Quoted(text) + problem, range.Text(), "");
     };
     const Decimal decimal = ScanDecimal(text);
     if (decimal.length == 0 || decimal.length != text.size())
@@ -261,11 +278,17 @@ ParseNumber(std::string_view text, double least, double most)
     {
         throw wrong(" is out of range");
     }
-    if (value < least || value > most)
+    if (!range.Has(value))
     {
         throw wrong(value < 0 ? " is negative" : " is out of range");
     }
     return value;
+}
+
+double
+ParseNumber(std::string_view text, double least, double most)
+{
+    return ParseNumber(text, NumberRange{least, most});
 }
 
 double

@@ -65,6 +65,29 @@ double DecimalValue(const Decimal& decimal, int shift);
 /// A whole number in [least, most], digits only. Throws ValueError.
 uint64_t ParseWhole(std::string_view text, uint64_t least, uint64_t most);
 
+/// The numbers from one to another; an end that is open is not among them.
+struct NumberRange
+{
+    double least{0};
+    double most{0};
+    bool leastIsOpen{false};
+    bool mostIsOpen{false};
+
+    /// Those between the two, neither of which is among them.
+    static NumberRange Between(double above, double below)
+    {
+        return {above, below, true, true};
+    }
+
+    bool Has(double value) const;
+
+    /// What messages call it: "a number from 0 to 1", "a number above 0 and below 1".
+    std::string Text() const;
+};
+
+/// A finite number of the range. Throws ValueError.
+double ParseNumber(std::string_view text, const NumberRange& range);
+
 /// A finite number in [least, most]. Throws ValueError.
 double ParseNumber(std::string_view text, double least, double most);
 

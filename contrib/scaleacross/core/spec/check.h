@@ -11,11 +11,13 @@
 namespace scaleacross
 {
 
-/// Throws ConfigError (where = key) unless least <= value <= most.
-void CheckWhole(const std::string& key, uint64_t value, uint64_t least, uint64_t most);
-
-/// Throws ConfigError (where = key) unless value is finite and least <= value <= most.
-void CheckRange(const std::string& key, double value, double least, double most);
+/// Throws ConfigError (where = key) unless least <= value <= most. `why`, if the ends follow from
+/// something else: "the model has 8 layers".
+void CheckWhole(const std::string& key,
+                uint64_t value,
+                uint64_t least,
+                uint64_t most,
+                const std::string& why = "");
 
 } // namespace scaleacross
 

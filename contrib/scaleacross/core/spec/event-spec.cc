@@ -35,36 +35,66 @@ EventKind::Rows()
 
 template class Word<EventFacts>;
 
+namespace
+{
+
+using Row = FieldRows<EventSpec>;
+
+/// A time up to kLatestEvent: `told` is what messages say of its other end, which hangs on the rest
+/// of an event and is for Validate() and for who reads it to check.
+Field<EventSpec>
+Time(const std::string& key,
+     const std::string& told,
+     const std::string& help,
+     Duration EventSpec::*member)
+{
+    const std::string allowed = told + ", up to " + ExactText(kLatestEvent);
+    return Row::Make(
+        key,
+        allowed,
+        help,
+        member,
+        [allowed](const std::string& text) {
+            const auto time = Parse<Duration>(text);
+            if (time < Duration() || time > kLatestEvent)
+            {
+                throw ValueError(Quoted(text) + " is out of range", allowed, "");
+            }
+            return time;
+        },
+        [](Duration time) { return ExactText(time); });
+}
+
+} // namespace
+
 const FieldTable<EventSpec>&
 EventSpec::Fields()
 {
-    using Row = FieldRows<EventSpec>;
     using E = EventSpec;
     const auto ofFlap = [](const E& event) { return event.kind->change == EventChange::Flaps; };
     const auto notOfFlap = [ofFlap](const E& event) { return !ofFlap(event); };
     const auto lanes = [](const E& event) { return event.kind->MayHit(TargetKind::Lanes); };
     const auto shares = [](const E& event) { return event.kind->change == EventChange::Shares; };
     const auto slows = [](const E& event) { return event.kind->change == EventChange::Slows; };
-    const Duration latest = kLatestEvent;
+    const NumberRange part = NumberRange::Between(0, 1);
     static const FieldTable<EventSpec> fields = {
         Row::Word("kind", "what happens", &E::kind).Required("kind: link-failure"),
         Row::Text("target", "a link, a span, a switch or a plane that it happens to", &E::target)
             .Required("target: plane 0"),
         Row::Whole("lanes", 0, kMostLanesHit, "of a span: links that are hit; 0: all", &E::lanes)
             .Where(lanes),
-        Row::Amount("at", Duration(), latest, "when it begins", &E::at).Required("at: 1ms"),
-        Row::Amount("until", Duration(), latest, "when it ends; left out: never", &E::until)
-            .Where(notOfFlap),
-        Row::Number("factor", 0, 1, "the part of the rate that is left", &E::factor)
+        Time("at", "0s or, of a flap, more", "when it begins", &E::at).Required("at: 1ms"),
+        Time("until", "later than at", "when it ends; left out: never", &E::until).Where(notOfFlap),
+        Row::Number("factor", part, "the part of the rate that is left", &E::factor)
             .Required("factor: 0.5")
             .Where(slows),
-        Row::Number("load", 0, 1, "others' part of the rate that links were built with", &E::load)
+        Row::Number("load", part, "others' part of the rate that links were built with", &E::load)
             .Required("load: 0.3")
             .Where(shares),
-        Row::Amount("down", Duration(), latest, "time down in each period", &E::down)
+        Time("down", "more than 0s", "time down in each period", &E::down)
             .Required("down: 10ms")
             .Where(ofFlap),
-        Row::Amount("period", Duration(), latest, "from one failure to the next", &E::period)
+        Time("period", "longer than down", "from one failure to the next", &E::period)
             .Required("period: 100ms")
             .Where(ofFlap),
         Row::Whole("count", 1, 100'000, "failures", &E::count).Where(ofFlap),
@@ -109,7 +139,6 @@ EventSpec::Validate(const std::string& path) const
             throw ConfigError(path + "." + field, problem, allowed, "give one that is allowed");
         }
     };
-    const std::string share = "above 0 and below 1";
     CheckFields(Fields(), *this, path);
     if (kind->change == EventChange::Flaps)
     {
@@ -141,14 +170,6 @@ EventSpec::Validate(const std::string& path) const
          "until",
          ToString(until) + " is not after the beginning, " + ToString(at),
          "above " + ToString(at) + ", or left out if it does not end");
-    if (kind->change == EventChange::Slows)
-    {
-        need(factor > 0 && factor < 1, "factor", NumberText(factor) + " is out of range", share);
-    }
-    if (kind->change == EventChange::Shares)
-    {
-        need(load > 0 && load < 1, "load", NumberText(load) + " is out of range", share);
-    }
 }
 
 } // namespace scaleacross

@@ -13,6 +13,8 @@ namespace scaleacross
 
 namespace
 {
+constexpr uint32_t g_widest = 1U << 22; // MLP
+
 /// Weight matrices of one MLP: gate, up and down with a gated activation, else up and down.
 uint64_t
 MlpMatrices(const ModelSpec& model)
@@ -177,17 +179,17 @@ ModelSpec::Fields()
                    1U << 14,
                    "width of a head; left out: hidden / heads",
                    &M::headDim),
-        Row::Whole("dense_ffn", 0, 1U << 22, "width of a dense layer's MLP", &M::denseFfn),
+        Row::Whole("dense_ffn", 0, g_widest, "width of a dense layer's MLP", &M::denseFfn),
         Row::Whole("experts",
                    0,
                    1U << 14,
                    "routed experts of a MoE layer; 0: a dense model",
                    &M::experts),
         Row::Whole("top_k", 0, 1U << 14, "routed experts that a token visits", &M::topK),
-        Row::Whole("expert_ffn", 0, 1U << 22, "width of a routed expert", &M::expertFfn),
+        Row::Whole("expert_ffn", 0, g_widest, "width of a routed expert", &M::expertFfn),
         Row::Whole("shared_ffn",
                    0,
-                   1U << 22,
+                   g_widest,
                    "total width of the shared experts; 0: none",
                    &M::sharedFfn),
         Row::Whole("moe_every",
@@ -290,7 +292,11 @@ ModelSpec::ValidateAttention() const
         }
         return;
     }
-    CheckWhole("model.rope_dim", ropeDim, 0, headDim);
+    CheckWhole("model.rope_dim",
+               ropeDim,
+               0,
+               headDim,
+               "model.head_dim is " + std::to_string(headDim));
     for (const auto& [key, isGiven] :
          {std::pair<const char*, bool>{"model.attention_bias", attentionBias},
           {"model.qkv_bias", qkvBias},
@@ -320,7 +326,11 @@ void
 ModelSpec::Validate() const
 {
     CheckFields(Fields(), *this, "model");
-    CheckWhole("model.kv_heads", kvHeads, 1, heads);
+    CheckWhole("model.kv_heads",
+               kvHeads,
+               1,
+               heads,
+               "the model has " + std::to_string(heads) + " query heads");
     if (heads % kvHeads != 0)
     {
         throw ConfigError("model.kv_heads",
@@ -364,14 +374,24 @@ ModelSpec::Validate() const
     }
     else
     {
-        CheckWhole("model.top_k", topK, 1, experts);
-        CheckWhole("model.expert_ffn", expertFfn, 1, 1U << 22);
-        CheckWhole("model.moe_every", moeEvery, 1, layers);
-        CheckWhole("model.leading_dense", leadingDense, 0, layers - 1);
+        const std::string ofExperts = "the model has " + std::to_string(experts) + " experts";
+        const std::string ofLayers = "the model has " + std::to_string(layers) + " layers";
+        CheckWhole("model.top_k", topK, 1, experts, ofExperts);
+        CheckWhole("model.expert_ffn", expertFfn, 1, g_widest, ofExperts);
+        CheckWhole("model.moe_every", moeEvery, 1, layers, ofExperts + ", and " + ofLayers);
+        CheckWhole("model.leading_dense",
+                   leadingDense,
+                   0,
+                   layers - 1,
+                   ofExperts + ", and " + ofLayers);
     }
     if (MoeLayers() < layers)
     {
-        CheckWhole("model.dense_ffn", denseFfn, 1, 1U << 22);
+        CheckWhole("model.dense_ffn",
+                   denseFfn,
+                   1,
+                   g_widest,
+                   std::to_string(layers - MoeLayers()) + " layers have a dense MLP");
     }
     else if (denseFfn != 0)
     {

@@ -62,11 +62,8 @@ ParseShares(const std::string& text)
     std::vector<double> shares;
     for (const std::string& part : ListParts(text))
     {
-        shares.push_back(ParseNumber(part, 0, 1));
-        if (shares.back() == 0)
-        {
-            throw ValueError("a value has the share 0", "above 0", "leave the value out");
-        }
+        constexpr bool open = true; // what is never so is left out
+        shares.push_back(ParseNumber(part, NumberRange{0, 1, open}));
     }
     return shares;
 }

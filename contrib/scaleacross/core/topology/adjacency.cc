@@ -112,11 +112,8 @@ class AdjacencyReader
                  "the first line has " + std::to_string(line.words.size()) + " words",
                  "three: the numbers of nodes, switches and links");
         }
-        const uint64_t nodes = Whole(line, 0, "nodes", kMostNodes);
-        if (nodes == 0)
-        {
-            Fail(line.number, "there are 0 nodes", "at least one");
-        }
+        const uint64_t nodes =
+            Value(line, "nodes", [&] { return ParseWhole(line.words[0], 1, kMostNodes); });
         m_switches = Whole(line, 1, "switches", nodes);
         m_isSwitch.assign(nodes, false);
         m_linkCount = Whole(line, 2, "links", kMostLinks);
@@ -180,7 +177,8 @@ class AdjacencyReader
             }
             link.rate = Value(line, "rate", [&] { return Rate(line.words[2]); });
             link.delay = Value(line, "delay", [&] { return ParseDuration(line.words[3]); });
-            link.loss = Value(line, "loss", [&] { return ParseNumber(line.words[4], 0, 1); });
+            const NumberRange losses{0, 1, false, true}; // not of every packet
+            link.loss = Value(line, "loss", [&] { return ParseNumber(line.words[4], losses); });
             if (link.rate < BitRate(1))
             {
                 Fail(line.number, "rate: " + line.words[2] + " is too slow", "1bps or more");
@@ -188,10 +186,6 @@ class AdjacencyReader
             if (link.delay < Duration())
             {
                 Fail(line.number, "delay: " + line.words[3] + " is negative", "0ns or more");
-            }
-            if (link.loss == 1)
-            {
-                Fail(line.number, "loss: every packet would be lost", "0 to less than 1");
             }
             m_links.push_back(link);
         }
