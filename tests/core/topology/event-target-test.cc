@@ -353,6 +353,7 @@ TEST(CutShares, PlanesAreCutsOfTheirOwn)
     catch (const ConfigError& error)
     {
         EXPECT_EQ(error.Problem(), "they leave a and b in fabric plane 0 without a link");
+        EXPECT_NE(error.Remedy().find("second way"), std::string::npos) << error.Remedy();
     }
     // Three stages, two planes of two zones, two spines and two aggregation switches each: spines
     // 4 to 7 and aggregation switches 2 and 3 are those of plane 1. Of the four uplinks of plane
@@ -378,6 +379,52 @@ TEST(CutShares, PlanesAreCutsOfTheirOwn)
     {
         EXPECT_EQ(error.Problem(), "they leave zone 1 of a in fabric plane 1 without a link");
     }
+}
+
+/// A queue pair that has no way sends again until it gives up, so packets serve only where one is
+/// left or comes back.
+TEST(CutShares, PacketsAreNoRemedyWhereNicsAreCutOffForGood)
+{
+    const auto remedy = [](const std::string& cluster, const std::string& events) {
+        const Scenario scenario = ParseStudy("model: llama3-8b\n"
+                                             "workload: {sequence: 1024, global_batch: 64}\n"
+                                             "cluster:\n" +
+                                                 cluster + "events: " + events + "\n",
+                                             "s.yaml")
+                                      .scenario;
+        try
+        {
+            SharesOf(scenario);
+        }
+        catch (const ConfigError& error)
+        {
+            return error.Remedy();
+        }
+        return std::string();
+    };
+    const std::string gpus = "gpus: 32, gpu: h100";
+    const std::string two = "  buildings: [{name: a, " + gpus + "}, {name: b, " + gpus + "}]\n" +
+                            "  cross: {distance: 10km, capacity: 800Gbps}\n";
+    const std::string down = "[{kind: link-failure, target: a--b, at: ";
+    const std::string packets = "the packet engine computes with it";
+    const std::string other = "leave a link, or give the cluster a second way";
+    // The only span, for good: at once or later. Until a time it comes back, and what is sent again
+    // arrives.
+    EXPECT_EQ(remedy(two, down + "0s}]").find(other), 0U);
+    EXPECT_EQ(remedy(two, down + "1ms}]").find(other), 0U);
+    EXPECT_EQ(remedy(two, down + "0s, until: 2ms}]"), packets);
+    EXPECT_EQ(remedy(two, "[{kind: degradation, target: a--b, at: 1ms, factor: 0.5}]"), packets);
+    // A NIC's own link has no other way either.
+    const std::string nic = "[{kind: link-failure, target: a/nic0--a/leaf0, at: 0s";
+    EXPECT_EQ(remedy(two, nic + "}]").find(other), 0U);
+    EXPECT_EQ(remedy(two, nic + ", until: 1ms}]"), packets);
+    // A third building is a second way, as long as both of its spans are there.
+    const std::string three = "  buildings: [{name: a, " + gpus + "}, {name: b, " + gpus +
+                              "}, {name: c, " + gpus + "}]\n" +
+                              "  cross: {distance: 10km, capacity: 800Gbps}\n";
+    EXPECT_EQ(remedy(three, down + "0s}]"), packets);
+    EXPECT_EQ(remedy(three, down + "0s}, {kind: link-failure, target: b--c, at: 1s}]").find(other),
+              0U);
 }
 
 TEST(CutShares, EverySwitchHasItsOwnUplinks)

@@ -7,6 +7,7 @@
 #include "core/topology/event-target.h"
 #include "core/topology/fabric-graph.h"
 #include "core/topology/graph-names.h"
+#include "core/topology/packet-remedy.h"
 #include "core/topology/parts-left.h"
 #include "core/topology/site-route.h"
 #include "core/topology/uneven-cuts.h"
@@ -19,6 +20,13 @@
 
 namespace scaleacross
 {
+
+/// What messages say of events that are more than this engine computes with.
+struct EventWords
+{
+    std::string place;  //!< of all of them; empty: there are none
+    std::string remedy; //!< RemedyByPackets()
+};
 
 namespace
 {
@@ -42,7 +50,7 @@ CheckNoNics(const ClusterSpec& cluster,
                                       "), and the analytical engine takes all NICs of a building "
                                       "to be equal",
                                   "links between switches",
-                                  "the packet engine computes with it");
+                                  RemedyByPackets(cluster, graph, events));
             }
         }
     }
@@ -78,14 +86,14 @@ class Cut
     }
 
     /// `name`: what would be cut off, by `events`.
-    CutShare Share(const std::string& name, const std::string& events) const
+    CutShare Share(const std::string& name, const EventWords& events) const
     {
         if (m_fans.empty())
         {
-            throw ConfigError(events,
+            throw ConfigError(events.place,
                               "they leave " + name + " without a link",
                               "at least one link of every cut",
-                              "let less fail; the packet engine computes with it");
+                              events.remedy);
         }
         double least = std::numeric_limits<double>::infinity();
         CutShare share;
@@ -110,11 +118,10 @@ class Cut
 class BuildingCuts
 {
   public:
-    /// `events`: what messages call them.
     BuildingCuts(const ClusterSpec& cluster,
                  const FabricGraph& graph,
                  uint32_t building,
-                 const std::string& events)
+                 const EventWords& events)
         : m_cluster(cluster),
           m_graph(graph),
           m_events(events),
@@ -174,19 +181,19 @@ class BuildingCuts
         const auto [first, isNew] = m_withDetours.try_emplace(level, part);
         if (!isNew && first->second != part)
         {
-            throw ConfigError(m_events,
+            throw ConfigError(m_events.place,
                               "they take or slow some links between leaves of " + m_site +
                                   " and not others, such as " + LinkName(m_cluster, m_graph, l) +
                                   ", and traffic takes other detours then, which the analytical "
                                   "engine does not follow",
                               "links to spines, spans, or all links between leaves alike",
-                              "the packet engine computes with it");
+                              m_events.remedy);
         }
     }
 
     const ClusterSpec& m_cluster;
     const FabricGraph& m_graph;
-    std::string m_events;
+    EventWords m_events;
     std::shared_ptr<const FabricShape> m_shape;
     std::string m_site;
     std::map<uint32_t, double> m_withDetours; //!< by level: what is left of its links
@@ -213,8 +220,7 @@ class SpanCuts
         m_spans[{link.span, plane}].Add(link.a, part);
     }
 
-    /// `events`: what messages call them.
-    void SetShares(CutShares& shares, const std::string& events) const
+    void SetShares(CutShares& shares, const EventWords& events) const
     {
         std::map<uint32_t, CutShare> least;
         for (const auto& [key, cut] : m_spans)
@@ -245,7 +251,7 @@ class LanesLost
     LanesLost(const ClusterSpec& cluster,
               const FabricGraph& graph,
               const std::vector<LinkParts>& parts,
-              const std::string& events)
+              const EventWords& events)
         : m_cluster(cluster),
           m_events(events),
           m_lost(cluster.crossLinks.size(), std::vector<uint32_t>(cluster.TopSwitches(), 0))
@@ -306,14 +312,14 @@ class LanesLost
                 {
                     const CrossLinkSpec& link = m_cluster.crossLinks[use.link];
                     throw ConfigError(
-                        m_events,
+                        m_events.place,
                         "they take links between " + m_cluster.SiteName(link.a) + " and " +
                             m_cluster.SiteName(link.b) + ", and traffic from " +
                             m_cluster.SiteName(from) + " to " + m_cluster.SiteName(to) +
                             " passes several spans and takes other ways then, which the analytical "
                             "engine does not follow",
                         "lost links between sites whose traffic passes no other span, or a plane",
-                        "the packet engine computes with it");
+                        m_events.remedy);
                 }
             }
         }
@@ -338,7 +344,7 @@ class LanesLost
     }
 
     const ClusterSpec& m_cluster;
-    std::string m_events;
+    EventWords m_events;
     std::vector<std::vector<uint32_t>> m_lost;
     bool m_any{false};
 };
@@ -418,11 +424,12 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
     m_graph = BuildFabricGraph(cluster);
     CheckNoNics(cluster, events, m_graph);
     m_parts = PartsLeft(cluster, events, m_graph, "analytical");
+    const EventWords words{m_place, RemedyByPackets(cluster, m_graph, events)};
     const auto buildings = static_cast<uint32_t>(cluster.buildings.size());
     std::vector<BuildingCuts> cuts;
     for (uint32_t b = 0; b < buildings; b++)
     {
-        cuts.emplace_back(m_cluster, m_graph, b, m_place);
+        cuts.emplace_back(m_cluster, m_graph, b, words);
     }
     SpanCuts spans(m_cluster, m_graph);
     for (uint32_t l = 0; l < m_graph.links.size(); l++)
@@ -444,8 +451,8 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
             m_equal.SetAll(b, level, cuts[b].Least(level));
         }
     }
-    spans.SetShares(m_equal, m_place);
-    AddTowards();
+    spans.SetShares(m_equal, words);
+    AddTowards(words);
 }
 
 double
@@ -485,9 +492,9 @@ CutsLeft::Shares(Multipath multipath) const
 }
 
 void
-CutsLeft::AddTowards()
+CutsLeft::AddTowards(const EventWords& events)
 {
-    const LanesLost lost(m_cluster, m_graph, m_parts, m_place);
+    const LanesLost lost(m_cluster, m_graph, m_parts, events);
     const auto buildings = static_cast<uint32_t>(m_cluster.buildings.size());
     for (uint32_t a = 0; lost.Any() && a < buildings; a++)
     {
@@ -504,7 +511,7 @@ CutsLeft::AddTowards()
             {
                 continue;
             }
-            BuildingCuts towards(m_cluster, m_graph, a, m_place);
+            BuildingCuts towards(m_cluster, m_graph, a, events);
             for (uint32_t l = 0; l < m_graph.links.size(); l++)
             {
                 const FabricLink& link = m_graph.links[l];

@@ -22,6 +22,8 @@
 namespace scaleacross
 {
 
+struct EventWords;
+
 /// Links of a cut that have the same part of their rate left.
 struct LinksLeft
 {
@@ -158,7 +160,7 @@ class CutsLeft
 
   private:
     /// What is left for traffic that avoids top switches which have lost their lanes.
-    void AddTowards();
+    void AddTowards(const EventWords& events);
 
     ClusterSpec m_cluster;
     std::string m_place; //!< of the events; empty: there are none

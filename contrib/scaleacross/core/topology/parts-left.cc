@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/topology/event-target.h"
 #include "core/topology/graph-names.h"
+#include "core/topology/packet-remedy.h"
 
 #include <algorithm>
 #include <iterator>
@@ -80,7 +81,7 @@ PartsLeft(const ClusterSpec& cluster,
                                   " in the middle of a run is more than the " + engine +
                                   " engine computes with",
                               "failures, degradations and foreign traffic at 0s without an end",
-                              "the packet engine computes with it");
+                              RemedyByPackets(cluster, graph, events));
         }
         for (const uint32_t l : TargetOf(cluster, graph, event, where).links)
         {

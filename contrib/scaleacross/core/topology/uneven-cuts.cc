@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "core/topology/fabric-tables.h"
 #include "core/topology/graph-names.h"
+#include "core/topology/packet-remedy.h"
 #include "core/topology/site-route.h"
 
 #include <algorithm>
@@ -305,7 +306,7 @@ class TableLoads
                                           VertexName(m_cluster, m_graph.vertices[sender]) + " to " +
                                           VertexName(m_cluster, m_graph.vertices[receiver]),
                                       "a way between any two leaves",
-                                      "let less fail; the packet engine computes with it");
+                                      RemedyOfCutOff());
                 }
                 for (const FabricTables::Next& on : spread)
                 {
