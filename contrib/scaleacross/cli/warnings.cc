@@ -63,6 +63,8 @@ NetworkWarnings(const Scenario& scenario, const std::string& engine)
     {
         Append(WarningsOfMeanLosses(scenario), warnings);
     }
+    Append(WarningsOfRepeats(scenario), warnings);
+    Append(WarningsOfLongWaits(scenario), warnings);
     Append(WarningsOfKnownDifferences(scenario, engine), warnings);
     // The packet engine has buffers, and has refused them if they are too small.
     if (!Has(engine, &EngineRow::packets))

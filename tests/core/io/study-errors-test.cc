@@ -429,11 +429,29 @@ TEST(StudyErrors, Cluster)
     Expect(4,
            "  buildings: [{gpus: 64, gpu: h100, name: x}, {gpus: 64, gpu: h100, name: x}]",
            "s.yaml:4:75 cluster.buildings.1.name",
-           "used twice");
+           "the name 'x' is another site's, too");
     Expect(4,
            R"(  buildings: [{gpus: 64, gpu: h100, name: "x\ny"}, {gpus: 64, gpu: h100}])",
            "s.yaml:4:43 cluster.buildings.0.name",
-           "'x\\x0ay' has 3 bytes or a control character");
+           "the name 'x\\x0ay' has a control character");
+    // One reason each, and the true one: hubs are named in the same way.
+    Expect(4,
+           "  hubs: [a/b]\n  buildings: {count: 2, gpus: 64, gpu: h100}",
+           "s.yaml:4:10 cluster.hubs.0",
+           "the name 'a/b' has a slash");
+    Expect(4,
+           "  hubs: [building1]\n  buildings: {count: 2, gpus: 64, gpu: h100}",
+           "s.yaml:4:10 cluster.hubs.0",
+           "the name 'building1' is another site's, too");
+    Expect(4,
+           R"(  buildings: [{gpus: 64, gpu: h100, name: ""}, {gpus: 64, gpu: h100}])",
+           "s.yaml:4:43 cluster.buildings.0.name",
+           "the name is empty");
+    Expect(4,
+           "  buildings: [{gpus: 64, gpu: h100, name: " + std::string(300, 'x') +
+               "}, {gpus: 64, gpu: h100}]",
+           "s.yaml:4:43 cluster.buildings.0.name",
+           "has 300 bytes");
     Expect(5,
            "  cross: {distance: 3km, oversubscription: 2, capacity: 1Tbps}",
            "s.yaml:5:44 cluster.cross.oversubscription",

@@ -119,8 +119,8 @@ TEST(ClusterSpec, EverySiteCanBeReached)
 
 TEST(ClusterSpec, NamesOfHubs)
 {
-    EXPECT_EQ(RefusedKey([](auto& c) { c.hubs.push_back({"b16"}); }), "cluster.hubs.0.name");
-    EXPECT_EQ(RefusedKey([](auto& c) { c.hubs.push_back({"a/b"}); }), "cluster.hubs.0.name");
+    EXPECT_EQ(RefusedKey([](auto& c) { c.hubs.push_back({"b16"}); }), "cluster.hubs.0");
+    EXPECT_EQ(RefusedKey([](auto& c) { c.hubs.push_back({"a/b"}); }), "cluster.hubs.0");
 }
 
 TEST(ClusterSpec, ZonesNeedAggregationSwitches)

@@ -269,6 +269,59 @@ TEST(WithoutEffect, ReceivesOfNoPipeline)
     EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
 }
 
+TEST(WithoutEffect, ToleranceOfWhatKeepsItsOrder)
+{
+    Scenario scenario = Of("llama3-8b");
+    scenario.network.multipath = "ecmp";
+    scenario.network.reorderTolerance = 16;
+    EXPECT_THAT(WarningsOfNetworkWords(scenario),
+                ElementsAre("network.reorder_tolerance changes nothing: network.recovery is "
+                            "go-back-n"));
+    scenario.network.recovery = "selective-repeat";
+    EXPECT_THAT(WarningsOfNetworkWords(scenario),
+                ElementsAre("network.reorder_tolerance changes nothing: with network.multipath "
+                            "ecmp no packet of a queue pair overtakes another"));
+    scenario.network.multipath = "spray-rr";
+    EXPECT_THAT(WarningsOfNetworkWords(scenario), IsEmpty());
+}
+
+TEST(WithoutEffect, TimesOfRoutesThatNeverChange)
+{
+    Scenario scenario = Of("llama3-8b");
+    scenario.network.detection = Duration::Microseconds(1);
+    scenario.network.convergence = Duration::Microseconds(2);
+    scenario.network.keepAtDownPort = true;
+    EXPECT_THAT(WarningsOfNetworkWords(scenario),
+                ElementsAre("network.detection changes nothing: there are no events",
+                            "network.convergence changes nothing: there are no events",
+                            "network.keep_at_down_port changes nothing: there are no events"));
+    scenario.events.emplace_back(); // from time zero on, and known from then on
+    EXPECT_THAT(WarningsOfNetworkWords(scenario), testing::SizeIs(3));
+    scenario.events.front().at = Duration::Microseconds(1);
+    EXPECT_THAT(WarningsOfNetworkWords(scenario), IsEmpty());
+}
+
+TEST(WithoutEffect, AmountsBelowAPacket)
+{
+    Scenario scenario = Of("llama3-8b");
+    scenario.network.window = Bytes(4096); // the default's packets
+    scenario.network.collectiveChunk = Bytes(4096);
+    EXPECT_THAT(WarningsOfNetworkWords(scenario), IsEmpty());
+    scenario.network.window = Bytes(100);
+    scenario.network.tiers[3].window = Bytes(4095);
+    EXPECT_THAT(WarningsOfNetworkWords(scenario),
+                ElementsAre("network.window: 100B changes nothing: a packet goes as a whole, and "
+                            "with network.mtu it is the same as 4KiB",
+                            "network.tiers.cross.window: 4095B changes nothing: a packet goes as a "
+                            "whole, and with network.mtu it is the same as 4KiB"));
+    scenario.network.window = Bytes();
+    scenario.network.tiers[3].window.reset();
+    scenario.network.collectiveChunk = Bytes(1);
+    ASSERT_THAT(WarningsOfNetworkWords(scenario), testing::SizeIs(1));
+    EXPECT_THAT(WarningsOfNetworkWords(scenario).front(),
+                testing::HasSubstr("give at least a packet"));
+}
+
 } // namespace
 
 } // namespace scaleacross

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -129,6 +130,30 @@ CheckLink(const ClusterSpec& cluster, const CrossLinkSpec& link)
                           error.Allowed(),
                           error.Remedy());
     }
+}
+
+/// Why no site may have this name, whatever the others are called.
+std::optional<std::string>
+ProblemOfName(const std::string& name)
+{
+    if (name.empty())
+    {
+        return "the name is empty";
+    }
+    if (name.size() > kLongestName)
+    {
+        return "the name " + Quoted(name) + " has " + std::to_string(name.size()) + " bytes";
+    }
+    if (!IsOneLine(name))
+    {
+        return "the name " + Quoted(name) + " has a control character";
+    }
+    // Names of switches and events are made of a site's name, a slash and a number.
+    if (name.find('/') != std::string::npos)
+    {
+        return "the name " + Quoted(name) + " has a slash";
+    }
+    return std::nullopt;
 }
 
 /// Spans join equal planes and top switches of all sites.
@@ -454,20 +479,15 @@ ClusterSpec::Validate() const
     for (uint32_t site = 0; site < Sites(); site++)
     {
         const std::string& name = SiteName(site);
-        // Names of switches and events are made of a site's name, a slash and a number.
-        const bool readable = IsOneLine(name) && name.size() <= kLongestName;
-        if (name.empty() || !readable || name.find('/') != std::string::npos ||
-            !names.insert(name).second)
+        if (const auto problem = ProblemOfName(name); problem || !names.insert(name).second)
         {
             const size_t hub = site - buildings.size();
             throw ConfigError(
                 site < buildings.size() ? "cluster.buildings." + std::to_string(site) + ".name"
-                                        : "cluster.hubs." + std::to_string(hub) + ".name",
-                readable ? "the name '" + name + "' is empty, used twice or has a slash"
-                         : "the name " + Quoted(name) + " has " + std::to_string(name.size()) +
-                               " bytes or a control character",
+                                        : "cluster.hubs." + std::to_string(hub),
+                problem ? *problem : "the name " + Quoted(name) + " is another site's, too",
                 "a name of its own for every building and hub, up to " +
-                    std::to_string(kLongestName) + " bytes in one line",
+                    std::to_string(kLongestName) + " bytes in one line, without a slash",
                 "");
         }
     }

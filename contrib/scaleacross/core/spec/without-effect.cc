@@ -5,6 +5,7 @@
 #include "core/spec/normal-plan.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace scaleacross
@@ -166,6 +167,89 @@ WarningsOfNcclWords(const Scenario& scenario)
     return warnings;
 }
 
+/// What is said of packets that overtake, and nothing looks at.
+std::vector<std::string>
+WarningsOfOrder(const NetworkPlan& network)
+{
+    const std::string key = "network.reorder_tolerance";
+    if (network.reorderTolerance == NetworkPlan().reorderTolerance)
+    {
+        return {};
+    }
+    if (!network.recovery->selective)
+    {
+        return {ChangesNothing(key, "network.recovery is " + network.recovery.Name())};
+    }
+    if (!network.multipath->MayReorder())
+    {
+        return {ChangesNothing(key,
+                               "with network.multipath " + network.multipath->word +
+                                   " no packet of a queue pair overtakes another")};
+    }
+    return {};
+}
+
+/// What is said of how routes follow breaks, where nothing breaks in the middle of a run.
+std::vector<std::string>
+WarningsOfBreaks(const Scenario& scenario)
+{
+    const auto& events = scenario.events;
+    const bool breaks = std::any_of(events.begin(), events.end(), [](const EventSpec& event) {
+        return event.kind->change != EventChange::Shares && !event.IsConstant();
+    });
+    std::vector<std::string> warnings;
+    Plan plan;
+    plan.network = scenario.network;
+    for (const char* key :
+         {"network.detection", "network.convergence", "network.keep_at_down_port"})
+    {
+        if (!breaks && !FindPlanField(key)->usual(plan))
+        {
+            warnings.push_back(ChangesNothing(
+                key,
+                events.empty() ? "there are no events"
+                               : "no event breaks or slows a link in the middle of a run"));
+        }
+    }
+    return warnings;
+}
+
+/// Amounts below a packet, which goes as a whole.
+std::vector<std::string>
+WarningsOfSmallAmounts(const NetworkPlan& network)
+{
+    Plan plan;
+    plan.network = network;
+    std::vector<std::string> warnings;
+    const auto check = [&](const std::string& key, Bytes amount) {
+        if (amount > Bytes() && amount < network.mtu)
+        {
+            warnings.push_back(
+                ChangesNothing(key + ": " + ExactText(amount),
+                               "a packet goes as a whole, and with network.mtu it is "
+                               "the same as " +
+                                   ExactText(network.mtu)));
+        }
+    };
+    check("network.window", network.window);
+    for (const Tier tier : {Tier::Leaf, Tier::Zone, Tier::Building, Tier::Cross})
+    {
+        static const std::array<const char*, 4> words = {"leaf", "zone", "building", "cross"};
+        const size_t at = static_cast<size_t>(tier) - 1;
+        check(std::string("network.tiers.") + words[at] + ".window",
+              network.tiers[at].window.value_or(Bytes()));
+    }
+    const Bytes chunk = network.collectiveChunk;
+    if (chunk > Bytes() && chunk < network.mtu)
+    {
+        warnings.push_back("network.collective_chunk: " + ExactText(chunk) +
+                           " is less than a packet, " + ExactText(network.mtu) +
+                           " by network.mtu: collectives are cut into as many chunks as there may "
+                           "be, or into packets that are not full; give at least a packet");
+    }
+    return warnings;
+}
+
 } // namespace
 
 std::vector<std::string>
@@ -195,6 +279,11 @@ WarningsOfNetworkWords(const Scenario& scenario)
     {
         warnings.push_back(ChangesNothing("network.lane_credits",
                                           "network.transport is " + network.transport->word));
+    }
+    for (const auto& more :
+         {WarningsOfOrder(network), WarningsOfBreaks(scenario), WarningsOfSmallAmounts(network)})
+    {
+        warnings.insert(warnings.end(), more.begin(), more.end());
     }
     return warnings;
 }

@@ -4,6 +4,7 @@
 
 #include "cluster-helper.h"
 #include "core/base/version.h"
+#include "core/engine/loss-warnings.h"
 #include "core/engine/measured-ranks.h"
 #include "core/topology/fabric-graph.h"
 #include "network-watch.h"
@@ -88,7 +89,10 @@ class Simulation
         {
             m_watch.emplace(m_cluster, scenario.cluster, m_resources, m_clock);
         }
-        m_cluster.SetFailureCallback([this](const std::string& reason) { Fail(reason); });
+        m_cluster.SetFailureCallback([this, &scenario](const std::string& reason) {
+            const bool unanswered = reason.find("retry limit") != std::string::npos;
+            Fail(unanswered ? reason + "; " + RetryLimitRemedy(scenario) : reason);
+        });
         if (verified)
         {
             StartFastForward(*verified, scenario.network.transport->credits);
