@@ -55,6 +55,34 @@ TEST_F(Commands, RunOfAPlanThatCannotRunFailsWithItsReason)
     EXPECT_EQ(nlohmann::json::parse(call.out).at("infeasible").at("reason"), "crossing");
 }
 
+/// Engines know keys, and the file has their places.
+TEST_F(Commands, WhatAnEngineRefusesHasItsPlaceInTheFile)
+{
+    const std::string text = Read("study.yaml");
+    const auto refuse = [&](const std::string& network, const std::string& says) {
+        Write("own.yaml", text + network);
+        for (const char* command :
+             {"run own.yaml --no-store --engine packet", "collective own.yaml --engine packet"})
+        {
+            const Call call = Run(command);
+            EXPECT_EQ(call.code, 2) << call.err;
+            const auto line = std::count(text.begin(), text.end(), '\n') + 1;
+            EXPECT_THAT(call.err,
+                        HasSubstr("error: own.yaml:" + std::to_string(line) + ":" + says));
+        }
+    };
+    refuse("network: {ns3: {\"ns3::FabricSwitch::Nope\": 1}}\n",
+           "44 network.ns3.ns3::FabricSwitch::Nope: ns-3 has no attribute");
+    refuse("network: {qps: 2, leaf_buffer: 64KiB}\n", "32 network.leaf_buffer: 65536 bytes");
+    refuse("network: {mtu: 4096B, ns3: {\"ns3::RdmaNic::PathMtu\": 1024}}\n",
+           "54 network.ns3.ns3::RdmaNic::PathMtu: is set by network.mtu");
+    const Call option =
+        Run("run study.yaml --no-store --engine packet --set network.leaf_buffer=64KiB");
+    EXPECT_EQ(option.code, 2);
+    EXPECT_THAT(option.err,
+                HasSubstr("error: --set network.leaf_buffer=64KiB network.leaf_buffer: 65536"));
+}
+
 /// What a study says in vain is told beside the result, by either engine.
 TEST_F(Commands, RunsWarnOfWhatChangesNothing)
 {

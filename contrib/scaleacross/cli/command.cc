@@ -4,6 +4,7 @@
 
 #include "cli/engines.h"
 #include "cli/output-file.h"
+#include "cli/placed-error.h"
 #include "cli/show/report-json.h"
 #include "core/base/errors.h"
 #include "helper/engine/study-attributes.h"
@@ -203,7 +204,8 @@ StudyOf(const CommonOptions& options, StudyScope scope)
                           "a study file",
                           "name it with --from for a plan that it keeps");
     }
-    return Checked(ReadStudy(options.study, OverridesOf(options), scope));
+    const Study study = ReadStudy(options.study, OverridesOf(options), scope);
+    return WithPlaces(options, [&study] { return Checked(study); });
 }
 
 std::string

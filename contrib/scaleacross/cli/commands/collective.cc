@@ -6,6 +6,7 @@
 #include "cli/measured-log.h"
 #include "cli/message-sizes.h"
 #include "cli/output-file.h"
+#include "cli/placed-error.h"
 #include "cli/question.h"
 #include "cli/rows-file.h"
 #include "cli/show/report-json.h"
@@ -622,7 +623,8 @@ MeasureSizes(const CollectiveCommand& options)
     {
         for (const Bytes size : measurement.Sizes())
         {
-            const std::optional<Row> row = measurement.At(size);
+            const std::optional<Row> row =
+                WithPlaces(options.common, [&] { return measurement.At(size); });
             if (!row)
             {
                 EndAbandoned([&] {

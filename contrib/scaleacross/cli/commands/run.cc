@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/engines.h"
 #include "cli/output-file.h"
+#include "cli/placed-error.h"
 #include "cli/question.h"
 #include "cli/rows-file.h"
 #include "cli/show/progress-line.h"
@@ -232,7 +233,8 @@ Run(const RunCommand& options)
     Shelf shelf(options, study);
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
-    const Watched watched = RunEngine(engine, study.scenario, run);
+    const Watched watched =
+        WithPlaces(options.common, [&] { return RunEngine(engine, study.scenario, run); });
     const auto keep = [&] {
         const auto& trace = study.scenario.Job().trace;
         Outcome outcome{plan, trace ? trace->files : "", engine->Name(), watched.evaluation, {}};

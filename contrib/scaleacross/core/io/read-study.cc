@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 namespace scaleacross
@@ -704,11 +705,12 @@ RefuseModelConfig(const YamlNode& root, const std::string& name)
 
 } // namespace
 
-Study
-ParseStudy(const std::string& text,
-           const std::string& name,
-           const Overrides& overrides,
-           StudyScope scope)
+namespace
+{
+
+/// The nodes of a study, overrides among them.
+YamlNode
+RootOf(const std::string& text, const std::string& name, const Overrides& overrides)
 {
     YamlNode root = ParseYaml(text, name);
     RefuseModelConfig(root, name);
@@ -717,7 +719,32 @@ ParseStudy(const std::string& text,
     {
         SetYaml(root, path, value);
     }
+    return root;
+}
+
+} // namespace
+
+Study
+ParseStudy(const std::string& text,
+           const std::string& name,
+           const Overrides& overrides,
+           StudyScope scope)
+{
+    const YamlNode root = RootOf(text, name, overrides);
     return ReadRoot(root, name, scope);
+}
+
+ConfigError
+PlacedInStudy(const ConfigError& error, const std::string& path, const Overrides& overrides)
+{
+    static const std::set<std::string> parts =
+        {"model", "workload", "cluster", "network", "plan", "events"};
+    const std::string& key = error.Where();
+    if (path == "-" || parts.count(key.substr(0, key.find('.'))) == 0)
+    {
+        return error;
+    }
+    return Located(error, RootOf(ReadTextFile(path), path, overrides));
 }
 
 Study

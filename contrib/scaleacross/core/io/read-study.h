@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_READ_STUDY_H
 #define SCALEACROSS_READ_STUDY_H
 
+#include "core/base/errors.h"
 #include "core/spec/study.h"
 
 #include <string>
@@ -56,6 +57,15 @@ Study ParseStudy(const std::string& text,
                  const std::string& name,
                  const Overrides& overrides = {},
                  StudyScope scope = StudyScope::Training);
+
+/**
+ * Returns an error of what runs a study that ReadStudy() has read from `path`, with the place of
+ * its key in the file: engines know keys only. One that has a place, or is of no key, stays as it
+ * is, and so does that of a study from standard input, which cannot be read again.
+ */
+ConfigError PlacedInStudy(const ConfigError& error,
+                          const std::string& path,
+                          const Overrides& overrides);
 
 } // namespace scaleacross
 
