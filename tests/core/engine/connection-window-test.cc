@@ -22,8 +22,9 @@ TransferCost
 Of(double windows, double admitted = 0)
 {
     TransferCost cost;
-    cost.window = {windows, kRound};
-    cost.admission = {admitted, kRound};
+    cost.window.windows = windows;
+    cost.admission.windows = admitted;
+    cost.window.round = cost.admission.round = kRound;
     return cost;
 }
 

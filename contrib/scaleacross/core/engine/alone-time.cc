@@ -48,6 +48,7 @@ class Course
     {
         FluidNetwork::Id id;
         uint32_t convoy;
+        double held; //!< seconds, by the windows of its connections
     };
 
     struct Latency
@@ -67,7 +68,8 @@ class Course
                 const uint32_t chunks = m_convoys.ChunksOf(convoy);
                 const Phase& phase = m_collective.phases[m_convoys.PhaseOf(convoy)];
                 const double held = m_windows.Hold(phase, cost, m_now, chunks);
-                m_volumes.push_back({m_network.Start(cost, place, m_now, chunks, held), convoy});
+                m_volumes.push_back(
+                    {m_network.Start(cost, place, m_now, chunks, held), convoy, held});
             }
             else
             {
@@ -76,9 +78,10 @@ class Course
         }
     }
 
-    void Await(uint32_t convoy)
+    void Await(uint32_t convoy, double held = 0)
     {
-        const Duration latency = m_costOf(m_convoys.PhaseOf(convoy)).latency +
+        const TransferCost& cost = m_costOf(m_convoys.PhaseOf(convoy));
+        const Duration latency = cost.LatencyBehind(held, cost.Seconds()) +
                                  (m_convoys.IsEnd(convoy) ? m_delay : Duration());
         m_latencies.push_back({m_now + latency, convoy});
     }
@@ -102,7 +105,7 @@ class Course
                 const Volume volume = m_volumes[i];
                 m_volumes.erase(m_volumes.begin() + static_cast<std::ptrdiff_t>(i));
                 m_network.Finish(volume.id, m_now);
-                Await(volume.convoy);
+                Await(volume.convoy, volume.held);
                 return;
             }
         }
@@ -137,7 +140,12 @@ AloneTime(const Collective& collective,
           Duration delay,
           uint32_t cuts)
 {
-    if (collective.chunks > 1 && !collective.streams)
+    bool follows = collective.chunks > 1; // something of it another part
+    for (uint32_t p = 1; p < collective.phases.size() && !follows; p++)
+    {
+        follows = costOf(p).window.windows > 0 || costOf(p).admission.windows > 0;
+    }
+    if (follows && !collective.streams)
     {
         return Course(collective, costOf, delay, cuts).Run();
     }

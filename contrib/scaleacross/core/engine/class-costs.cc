@@ -108,6 +108,21 @@ HasItsLatency(const TransferCost& cost)
     return cost.CutSeconds() <= cost.PortSeconds();
 }
 
+/// Windows of all chunks and phases, by the longest of their round trips.
+WindowUse
+TogetherOf(const std::vector<TransferCost>& costs, WindowUse TransferCost::*of, uint32_t chunks)
+{
+    WindowUse all;
+    double seconds = 0;
+    for (const TransferCost& cost : costs)
+    {
+        seconds += (cost.*of).Seconds(chunks);
+        all.round = std::max(all.round, (cost.*of).round);
+    }
+    all.windows = seconds > 0 ? seconds / all.round : 0.0;
+    return all;
+}
+
 /// Puts all chunks and phases of a collective that streams into the cost of its first phase.
 void
 StreamTogether(const Collective& whole, std::vector<TransferCost>& costs)
@@ -141,7 +156,10 @@ StreamTogether(const Collective& whole, std::vector<TransferCost>& costs)
     {
         all.cuts.push_back(use);
     }
+    all.window = TogetherOf(costs, &TransferCost::window, whole.chunks);
+    all.admission = TogetherOf(costs, &TransferCost::admission, whole.chunks);
     all.latency = Duration::Seconds(std::max(0.0, seconds - all.Seconds()));
+    all.window.last = all.admission.last = all.latency;
     costs.assign(costs.size(), TransferCost());
     costs.front() = std::move(all);
 }

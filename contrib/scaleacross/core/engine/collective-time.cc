@@ -108,6 +108,7 @@ CollectiveSeconds(const Collective& collective,
     double first = 0;
     double pace = 0;
     double ownPace = 0; // by what one phase takes alone
+    double windowed = 0;
     std::array<double, kPorts> ports{};
     std::map<uint32_t, double> cuts;
     // Where messages of the first and the last phase are all posted at once, chunks behind reduce
@@ -131,6 +132,8 @@ CollectiveSeconds(const Collective& collective,
             pace = std::max(pace, cut);
             ownPace = std::max(ownPace, use.seconds);
         }
+        windowed += std::max(cost.window.Seconds(), cost.admission.Seconds());
+        pace = std::max(pace, windowed);
     }
     double behind = 0;
     for (uint32_t p = 0; p < collective.phases.size(); p++)

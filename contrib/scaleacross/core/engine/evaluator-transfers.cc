@@ -239,7 +239,7 @@ Evaluator::TryStart(uint32_t c, Stream stream)
     instance.convoys = Convoys(m_graph.collectives[collective]);
     instance.states.assign(instance.convoys.Count(), ConvoyState());
     instance.classes = classes;
-    instance.windows.assign(classes.size(), RankWindows());
+    instance.windows.assign(IsOfLayer(stream) ? classes.size() : 0, RankWindows());
     for (const uint32_t other : classes)
     {
         Begin(other, stream, m_graph.collectives[collective]);
@@ -278,7 +278,7 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
         const TransferCost& cost = m_costs.OfPhase(c, instance.collective, convoys.PhaseOf(index));
         const Duration late =
             convoys.IsEnd(index) ? m_costs.DelayOf(c, instance.collective) : Duration();
-        convoy.latency = std::max(convoy.latency, cost.latency + late);
+        double held = 0;
         if (cost.Seconds() > 0)
         {
             convoy.volumesLeft++;
@@ -291,10 +291,11 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
             RankWindows& windows =
                 IsOfLayer(instance.stream) ? instance.windows[i] : m_classes[c].windows;
             const Phase& phase = collective.phases[convoys.PhaseOf(index)];
-            const double held = windows.Hold(phase, cost, m_now, chunks);
+            held = windows.Hold(phase, cost, m_now, chunks);
             Own(m_network.Start(cost, place, m_now, chunks, held), owner);
             Touch(c);
         }
+        convoy.latency = std::max(convoy.latency, cost.LatencyBehind(held, cost.Seconds()) + late);
     }
     if (convoy.volumesLeft > 0)
     {

@@ -107,7 +107,7 @@ FluidNetwork::Start(const TransferCost& cost,
         m_uses.push_back({m_firstCut + use.cut, demand - taken});
         least = std::max(least, use.seconds - std::min(ahead / alike, use.seconds * turns));
     }
-    least = std::max(least + cost.extra, held);
+    least = std::max(least, held) + cost.extra;
     const double own = cost.OutSeconds();
     const double limit = least > 0 ? 1.0 / least : std::numeric_limits<double>::infinity();
     const Id id = m_rates.Add(own > 0 ? 1.0 / own : 1.0,

@@ -35,6 +35,7 @@ LoneTimes(const NetworkModel& network, bool ofSome)
                                             const std::vector<RankCount>& members) {
             TransferCost cost = phase(of, representative, members);
             cost.cuts.clear();
+            cost.window = cost.admission = {}; // their round trips are those of all
             cost.losses.rounds.clear();
             return cost;
         };

@@ -111,7 +111,11 @@ MessageModel::WindowSeconds(double messageBytes, const FabricPath& path) const
 }
 
 WindowUse
-MessageModel::WindowOf(double messages, double bytes, double seconds, const FabricPath& path) const
+MessageModel::WindowOf(double messages,
+                       double bytes,
+                       double write,
+                       double seconds,
+                       const FabricPath& path) const
 {
     const NetworkPlan& network = m_scenario.network;
     const QueuePairUse use = network.QueuePairsAt(path.tier);
@@ -119,14 +123,14 @@ MessageModel::WindowOf(double messages, double bytes, double seconds, const Fabr
     const auto add = [&most](double windows, double round) {
         if (windows * round > most.Seconds())
         {
-            most = {windows, round};
+            most.windows = windows;
+            most.round = round;
         }
     };
     if (use.outstanding > 0 && use.balance->splits)
     {
         // What is written at once, a message, a slot or a grant of it, has a part on every queue
         // pair.
-        double write = bytes;
         if (network.copy->staged)
         {
             write = std::min(write, static_cast<double>(StagedCopy::kSlot.Count()));
@@ -136,7 +140,8 @@ MessageModel::WindowOf(double messages, double bytes, double seconds, const Fabr
             write = std::min(write, static_cast<double>(network.GrantSize().Count()));
         }
         const double writes = std::ceil(bytes / write);
-        add(messages * writes / use.outstanding, 2.0 * path.propagation.S() + seconds / writes);
+        const double leaves = std::max(seconds / writes, WindowSeconds(write, path));
+        add(messages * writes / use.outstanding, 2.0 * path.propagation.S() + leaves);
     }
     else if (use.outstanding > 0)
     {
@@ -171,8 +176,10 @@ MessageModel::AdmissionOf(double messages, double bytes, const FabricPath& path)
         return {};
     }
     const auto grant = std::min(bytes, static_cast<double>(network.GrantSize().Count()));
-    return {messages * bytes / static_cast<double>(network.admission.Count()),
-            RoundTrip(grant, path)};
+    WindowUse use;
+    use.windows = messages * bytes / static_cast<double>(network.admission.Count());
+    use.round = RoundTrip(grant, path);
+    return use;
 }
 
 SlotUse

@@ -58,8 +58,12 @@ class MessageModel
 
     /// What `messages` messages of a connection take of what it may have under way: outstanding
     /// segments, its queue pairs' windows or slots of staged copies, whichever holds back most.
-    /// Each takes `seconds` to leave.
-    WindowUse WindowOf(double messages, double bytes, double seconds, const FabricPath& path) const;
+    /// Each is written in pieces of `write` bytes and moves in `seconds`.
+    WindowUse WindowOf(double messages,
+                       double bytes,
+                       double write,
+                       double seconds,
+                       const FabricPath& path) const;
 
     /// What messages to one NIC take of what that grants.
     WindowUse AdmissionOf(double messages, double bytes, const FabricPath& path) const;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -184,8 +185,9 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
         m_cuts.Load(loads, path, {from, to, senders, spread, 1.0, payload, nullptr});
     }
     m_cuts.Use(cost, loads);
-    cost.window = m_messages.WindowOf(1.0, payload, cost.Seconds(), path);
+    cost.window = m_messages.WindowOf(1.0, payload, payload, cost.MovingSeconds(), path);
     cost.admission = m_messages.AdmissionOf(1.0, payload, path);
+    cost.window.last = cost.admission.last = cost.latency;
     if (path.loss > 0)
     {
         // When the stage sends its next message is not known here: perhaps not before the timeout.
@@ -283,13 +285,12 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
             continue;
         }
         // Every connection has its own window: those to several peers are open at once.
-        const double peers = view.direct ? set.count : 1.0;
         const double perEdge = view.direct ? 1.0 : rounds.perEdge;
         const double runs = perEdge / rounds.joined;
         cost.least =
             std::max(cost.least, runs * m_messages.WindowSeconds(part * rounds.joined, path));
         // A receiver admits all that send to it.
-        const double together = view.direct ? peers : rounds.perMember / perEdge;
+        const double together = HeardOver(view, kind, set);
         cost.least =
             std::max(cost.least,
                      runs * m_messages.AdmissionSeconds(together * part * rounds.joined, path));
@@ -515,43 +516,74 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
     }
 }
 
-/// The messages of an edge leave no faster than their window comes back. Who waits for parts from
-/// further round a ring does so at the same time: the last part comes the way of one edge after it
-/// has left.
+/// Of how many a member hears at most over edges of a kind.
+double
+NetworkModel::HeardOver(const PhaseView& view, const EdgeKind& kind, const EdgeSet& set)
+{
+    const double there = view.MembersIn(kind.from);
+    return view.direct ? (kind.from == kind.to ? set.count : there)
+                       : std::min(view.rounds.perMember / view.rounds.perEdge,
+                                  std::ceil(set.count / view.MembersIn(kind.to)));
+}
+
+/// The messages of an edge leave no faster than their window comes back, and a member is sent no
+/// more than it admits. Who waits for parts from further round a ring does so at the same time: the
+/// last part comes the way of one edge after it has left. In a tree it has the whole way before it.
 void
 NetworkModel::AwaitWindows(const PhaseView& view, TransferCost& cost) const
 {
     const PhaseRounds& rounds = view.rounds;
-    Duration last;
-    const auto tighten = [&](WindowUse& most, const WindowUse& use, const FabricPath& path) {
-        if (use.Seconds() > most.Seconds())
-        {
-            most = use;
-            last = m_messages.StepLatency(view.phase, path, rounds.message);
-        }
+    const double message = rounds.message;
+    const double write =
+        view.phase.slots.slots > 0 ? message / view.phase.slots.Of(message) : message;
+    const double perEdge = view.direct ? 1.0 : rounds.perEdge;
+    const double moving = cost.MovingSeconds() / (view.direct ? view.size - 1 : rounds.perMember);
+    const bool tree = StepsOf(view.phase).ChainOf() == Chain::Tree;
+    // The longest way first: whom a member hears from there it does not hear from near by.
+    using Kind = std::pair<EdgeKind, EdgeSet>;
+    std::vector<Kind> kinds;
+    std::copy_if(view.edges.kinds.begin(),
+                 view.edges.kinds.end(),
+                 std::back_inserter(kinds),
+                 [](const Kind& of) { return of.first.tier != Tier::Node; });
+    const auto pathOf = [this](const Kind& of) -> const FabricPath& {
+        return m_paths.Between(of.second.from, of.second.to);
     };
-    for (const auto& [kind, set] : view.edges.kinds)
+    std::stable_sort(kinds.begin(), kinds.end(), [&pathOf](const Kind& a, const Kind& b) {
+        return pathOf(a).propagation > pathOf(b).propagation;
+    });
+    double others = view.direct ? view.size : rounds.perMember / rounds.perEdge;
+    double admitted = 0; // seconds of round trips
+    for (const Kind& kind : kinds)
     {
-        if (kind.tier == Tier::Node)
+        const FabricPath& path = pathOf(kind);
+        const Duration last =
+            tree ? cost.latency : m_messages.StepLatency(view.phase, path, message);
+        WindowUse use = m_messages.WindowOf(perEdge, message, write, moving, path);
+        if (use.Seconds() > cost.window.Seconds())
         {
-            continue;
+            cost.window = use;
+            cost.window.last = last;
         }
-        const FabricPath& path = m_paths.Between(set.from, set.to);
-        // Every connection has its own window; a receiver admits all that send to it.
-        const double sent = view.direct ? 1.0 : rounds.perEdge;
-        const double heard = view.direct ? set.count : rounds.perMember;
-        const double seconds = cost.Seconds() / (view.direct ? view.size - 1 : rounds.perMember);
-        tighten(cost.window, m_messages.WindowOf(sent, rounds.message, seconds, path), path);
-        tighten(cost.admission, m_messages.AdmissionOf(heard, rounds.message, path), path);
+        const double heard = std::min(others, HeardOver(view, kind.first, kind.second));
+        others -= heard;
+        use = m_messages.AdmissionOf(heard * perEdge, message, path);
+        admitted += use.Seconds();
+        if (cost.admission.round <= 0)
+        {
+            cost.admission = use;
+            cost.admission.last = last;
+        }
     }
-    const double least = std::max(cost.window.LeastSeconds(), cost.admission.LeastSeconds());
-    const double later = least - cost.Seconds();
-    if (later > 0)
+    if (admitted > 0)
     {
-        cost.least = least;
-        cost.latency =
-            std::max(std::min(cost.latency, last), cost.latency - Duration::Seconds(later));
+        cost.admission.windows = admitted / cost.admission.round;
     }
+    TransferCost without = cost;
+    without.window.windows = without.admission.windows = 0;
+    const double held = std::max(cost.window.LeastSeconds(), cost.admission.LeastSeconds());
+    cost.latency = cost.LatencyBehind(held, without.Seconds());
+    cost.window.share = cost.admission.share = 1.0 / rounds.turns;
 }
 
 /// The last message of an edge leaves when slots have let all before it go. Who waits for parts

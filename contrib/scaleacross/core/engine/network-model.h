@@ -169,6 +169,7 @@ class NetworkModel
     void LoadCounted(const PhaseView& view, CutLoads& loads) const;
     void LoadAll(const PhaseView& view, CutLoads& loads) const;
     void AddLatency(const PhaseView& view, TransferCost& cost) const;
+    static double HeardOver(const PhaseView& view, const EdgeKind& kind, const EdgeSet& set);
     void AwaitWindows(const PhaseView& view, TransferCost& cost) const;
     void AwaitSlots(const PhaseView& view, TransferCost& cost) const;
     double SlotsOfTree(const PhaseView& view, const TransferCost& cost, const SlotUse& slots) const;

@@ -27,7 +27,25 @@ TransferCost::OutSeconds() const
 double
 TransferCost::PortSeconds() const
 {
-    return std::max(least, *std::max_element(ports.begin(), ports.end()));
+    return std::max({least,
+                     window.LeastSeconds(),
+                     admission.LeastSeconds(),
+                     *std::max_element(ports.begin(), ports.end())});
+}
+
+Duration
+TransferCost::LatencyBehind(double held, double seconds) const
+{
+    const double later = held - seconds;
+    const WindowUse& binding = window.Seconds() < admission.Seconds() ? admission : window;
+    return later > 0 ? std::max(std::min(latency, binding.last), latency - Duration::Seconds(later))
+                     : latency;
+}
+
+double
+TransferCost::MovingSeconds() const
+{
+    return std::max(*std::max_element(ports.begin(), ports.end()), CutSeconds());
 }
 
 const CutUse*

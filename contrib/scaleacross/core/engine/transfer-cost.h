@@ -100,17 +100,19 @@ struct WindowUse
 {
     double windows{0}; //!< that the transfer fills, parts of one included; 0: there is no limit
     double round{0};   //!< seconds after which what has left is back
+    double share{1};   //!< of transfers that follow each other, those that take this connection
+    Duration last{};   //!< of the latency, what is behind the last window
 
-    /// Seconds of round trips, of so many transfers like it.
+    /// Seconds of round trips, in the mean of so many transfers that follow each other.
     double Seconds(uint32_t times = 1) const
     {
-        return windows * times * round;
+        return windows * share * times * round;
     }
 
     /// Seconds before the last of it leaves, on a connection that has nothing under way.
     double LeastSeconds() const
     {
-        return std::max(0.0, Seconds() - round);
+        return std::max(0.0, windows - 1) * round;
     }
 };
 
@@ -153,6 +155,14 @@ struct TransferCost
 
     /// Seconds of the volume for a rank that shares nothing, without `extra`.
     double PortSeconds() const;
+
+    /// The latency behind a volume of `seconds` that windows hold back for `held` seconds: whoever
+    /// waits for them waits for what comes from further away as well.
+    Duration LatencyBehind(double held, double seconds) const;
+
+    /// Seconds of what is on the ports and the tightest cut: the volume if nothing else holds it
+    /// back.
+    double MovingSeconds() const;
 
     /// The cut that holds it back most; null: none is on the way.
     const CutUse* Tightest() const;

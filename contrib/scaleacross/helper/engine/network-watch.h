@@ -21,8 +21,9 @@ namespace ns3
  * packets were lost ("drops").
  *
  * Samples are at times of the simulator, and stand at those of the job. They change no result;
- * switches that run ahead are held at them (FabricHelper::HoldAt), but for the first, of which they
- * learn too late: within a wire's delay of Begin() a figure may be early by that.
+ * switches that run ahead are held at them (FabricHelper::HoldAt), but for the first and the last,
+ * of which they learn too late: within a wire's delay of Begin() and End() a figure may be early by
+ * that.
  */
 class NetworkWatch
 {

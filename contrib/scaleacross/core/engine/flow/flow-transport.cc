@@ -261,11 +261,10 @@ FlowTransport::Finished(FlowNetwork::Id flow)
                               GiveBack(index, static_cast<double>(transfer.bytes.Count()));
                           });
         }
-        const uint32_t writes = WritesOf(connection, owner.transfer.bytes, owner.transfer.last);
-        if (writes > 0)
+        if (owner.transfer.writes > 0 && connection.countsWrites)
         {
             m_clock.After(connection.path.propagation * 2 + wait,
-                          [this, index = owner.index, writes] {
+                          [this, index = owner.index, writes = owner.transfer.writes] {
                               m_connections[index].writes += writes;
                               StartWaiting(index);
                           });
@@ -419,17 +418,22 @@ FlowTransport::PairsFor(const Connection& connection, Bytes bytes) const
     return std::clamp(static_cast<uint32_t>(std::lround(spread.pairs)), 1U, connection.pairs);
 }
 
-uint32_t
-FlowTransport::WritesOf(const Connection& connection, Bytes part, bool counts)
+void
+FlowTransport::TakeWrites(Connection& connection, Transfer& front, Transfer& part)
 {
-    if (!connection.countsWrites)
+    const auto size = static_cast<double>(part.bytes.Count());
+    uint32_t open = front.ofWrite > 0 ? 1 : 0;
+    const double beyond = size - front.ofWrite;
+    if (beyond > 0)
     {
-        return 0;
+        const auto begun = static_cast<uint32_t>(
+            std::isfinite(connection.write) ? std::ceil(beyond / connection.write) : 1);
+        open += begun;
+        connection.writes -= connection.countsWrites ? begun : 0;
+        front.ofWrite += connection.write * begun;
     }
-    return std::isfinite(connection.write)
-               ? static_cast<uint32_t>(
-                     std::ceil(static_cast<double>(part.Count()) / connection.write))
-               : counts;
+    front.ofWrite -= size;
+    part.writes = open - (!part.last && front.ofWrite > 0 ? 1 : 0);
 }
 
 void
@@ -452,8 +456,8 @@ FlowTransport::StartWaiting(uint32_t index)
             continue;
         }
         const uint32_t pairs = PairsFor(connection, front.bytes);
-        const bool begins = !front.begun || std::isfinite(connection.write);
-        if (Occupied(connection, pairs) > connection.free || (begins && connection.writes == 0))
+        if (Occupied(connection, pairs) > connection.free ||
+            (front.ofWrite <= 0 && connection.writes == 0))
         {
             return;
         }
@@ -462,10 +466,10 @@ FlowTransport::StartWaiting(uint32_t index)
             {static_cast<double>(front.bytes.Count()), connection.unit * pairs, connection.most});
         if (std::isfinite(connection.write))
         {
-            share = std::min(share, connection.write * connection.writes);
+            share = std::min(share, front.ofWrite + connection.write * connection.writes);
         }
         const Bytes bytes(static_cast<uint64_t>(share));
-        const Transfer part{front.message, bytes, bytes == front.bytes};
+        Transfer part{front.message, bytes, bytes == front.bytes};
         const auto size = static_cast<double>(part.bytes.Count());
         if (std::isfinite(connection.unit))
         {
@@ -482,8 +486,7 @@ FlowTransport::StartWaiting(uint32_t index)
                 return;
             }
         }
-        connection.writes -= WritesOf(connection, part.bytes, begins);
-        front.begun = true;
+        TakeWrites(connection, front, part);
         if (part.last)
         {
             connection.waiting.pop_front();

@@ -141,7 +141,8 @@ class FlowTransport : private ServerRings::Owner
         Bytes bytes;
         bool last{true};       //!< of the parts of its message or piece
         bool announces{false}; //!< nothing but that all of the message has arrived
-        bool begun{false};     //!< some of it has left
+        double ofWrite{0};     //!< bytes that the write which has begun still takes of it
+        uint32_t writes{0};    //!< of a part that has left: writes that end with it
     };
 
     /// Bytes that may be under way, and come back a round trip after they left.
@@ -215,10 +216,6 @@ class FlowTransport : private ServerRings::Owner
         return from / m_gpusPerNode == to / m_gpusPerNode;
     }
 
-    /// Writes that a part of a message begins where they are counted, and gives back when it is
-    /// acknowledged; a message that nobody grants is one, which its last part gives back.
-    static uint32_t WritesOf(const Connection& connection, Bytes part, bool counts);
-
     MessageId NewMessage(const RankMessage& head, Bytes bytes);
     void Deliver(MessageId id);
     RankMessage AsSeenBy(Rank from, Rank to, uint64_t tag, int64_t postedPs) const;
@@ -249,6 +246,10 @@ class FlowTransport : private ServerRings::Owner
     void Post(uint32_t connection, MessageId id);
     void TakeSlots(uint32_t connection);
     void StartWaiting(uint32_t connection);
+
+    /// Writes of which some leaves with a part of the front: those that begin are taken, and the
+    /// part has those that end.
+    static void TakeWrites(Connection& connection, Transfer& front, Transfer& part);
     void StartTransfer(uint32_t connection, const Transfer& transfer, uint32_t pairs);
     void SetLimits(Connection& connection) const;
     bool Takes(Credit& credit, uint32_t connection, double bytes);
