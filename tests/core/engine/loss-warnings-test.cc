@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
 
 namespace scaleacross
 {
@@ -69,22 +70,78 @@ TEST(LossWarnings, APacketMayWaitLongerThanAQueuePair)
     EXPECT_NEAR(LongestWait(SlowLanes("qps: 4, window: 1B"))->S(), 4194304.0 / 0.825e9, 1e-9);
     EXPECT_NEAR(LongestWait(SlowLanes("window: 1TiB"))->S(), 2147483648.0 / 0.825e9, 1e-9);
     EXPECT_THAT(WarningsOfLongWaits(SlowLanes("qps: 4, window: 64KiB")), IsEmpty());
-    // Who is granted what it sends waits elsewhere.
-    for (const char* network : {"transport: infiniband", "admission: 1MiB"})
+    // As much with 4 queue pairs of two segments of 32 KiB; slots are 32 x 8 of 512 KiB, 2^30 bits.
+    EXPECT_NEAR(
+        LongestWait(SlowLanes("qps: 4, outstanding: 2, segment: 32KiB, balance: round-robin"))->S(),
+        67108864.0 / 0.825e9,
+        1e-9);
+    EXPECT_NEAR(LongestWait(SlowLanes("outstanding: 2"))->S(), 2147483648.0 / 0.825e9, 1e-9)
+        << "messages, each of which is split";
+    EXPECT_NEAR(LongestWait(SlowLanes("copy: staged"))->S(), 1073741824.0 / 0.825e9, 1e-9);
+    // What is to be set or lowered.
+    EXPECT_THAT(WarningsOfLongWaits(SlowLanes(""))[0],
+                HasSubstr("lower network.spine_buffer, or set network.window or network.control"));
+    EXPECT_THAT(WarningsOfLongWaits(SlowLanes("window: 1TiB"))[0],
+                HasSubstr("or lower network.spine_buffer or network.window"));
+    EXPECT_THAT(WarningsOfLongWaits(SlowLanes("tiers: {cross: {window: 1TiB}}"))[0],
+                HasSubstr("or lower network.spine_buffer or network.tiers.cross.window"));
+    // 32 x 2^28 queue pairs are more than 32 bits hold.
+    Scenario many = SlowLanes("window: 4096B");
+    many.network.qps = 1U << 28;
+    EXPECT_NEAR(LongestWait(many)->S(), 2147483648.0 / 0.825e9, 1e-9);
+    // Who is granted what it sends waits elsewhere, and controls keep queues short.
+    for (const char* network :
+         {"transport: infiniband", "admission: 1MiB", "control: dcqcn", "control: swift"})
     {
         EXPECT_FALSE(LongestWait(SlowLanes(network))) << network;
     }
 }
 
+/// Queue pairs wait for 536.9 ms, as above.
 TEST(LossWarnings, ARetryLimitHasItsReason)
 {
-    EXPECT_THAT(RetryLimitRemedy(SlowLanes("")), HasSubstr("may wait 2.603 s"));
-    EXPECT_EQ(RetryLimitRemedy(SlowLanes("timeout_exponent: 20")),
-              "raise network.timeout_exponent or network.retries");
-    const std::string down = "events: [{kind: link-failure, target: building1--building2, at: 0s";
-    EXPECT_THAT(RetryLimitRemedy(SlowLanes("", down + "}]\n")), HasSubstr("a second way"));
-    EXPECT_THAT(RetryLimitRemedy(SlowLanes("", down + ", until: 1s}]\n")),
-                HasSubstr("may wait 2.603 s"));
+    const Duration late = Duration::Microseconds(600'000);
+    EXPECT_THAT(RetryLimitRemedy(SlowLanes(""), late), HasSubstr("may wait 2.603 s"));
+    // 81.3 ms are more than a timeout, and less than all.
+    for (const char* network : {"timeout_exponent: 20", "qps: 4, window: 64KiB"})
+    {
+        EXPECT_EQ(RetryLimitRemedy(SlowLanes(network), late),
+                  "raise network.timeout_exponent or network.retries")
+            << network;
+    }
+    const auto remedy = [](const std::string& event, Duration now) {
+        return RetryLimitRemedy(
+            SlowLanes("", "events: [{kind: link-failure, target: building1--building2, " + event),
+            now);
+    };
+    EXPECT_THAT(remedy("at: 0s}]\n", late),
+                HasSubstr("events.0 (link-failure of building1--building2) leaves NICs without a "
+                          "way for good: leave a link, or give the cluster a second way"));
+    EXPECT_THAT(remedy("at: 0s, until: 1s}]\n", late),
+                HasSubstr("events.0 (link-failure of building1--building2) leaves NICs without a "
+                          "way for 1 s, and a queue pair gives up after 536.9 ms"));
+    // Over before it ends a queue pair, not begun yet, or of a lane of four.
+    for (const char* other : {"at: 0s, until: 500ms}]\n", "at: 100s}]\n", "lanes: 1, at: 0s}]\n"})
+    {
+        EXPECT_THAT(remedy(other, late), HasSubstr("behind a full buffer")) << other;
+    }
+    EXPECT_THAT(remedy("at: 100s}]\n", Duration::Microseconds(100'600'000)), HasSubstr("for good"));
+    // Two lanes for good, and all of them from 1 s on for 2 s, or for less than a queue pair waits.
+    const std::string two = "lanes: 2, at: 0s}, {kind: link-failure, target: "
+                            "building1--building2, at: 1s, until: ";
+    EXPECT_THAT(remedy(two + "3s}]\n", Duration::Seconds(2)),
+                HasSubstr("events.1 (link-failure of building1--building2) leaves NICs without a "
+                          "way for 2 s"));
+    EXPECT_THAT(remedy(two + "1500ms}]\n", Duration::Seconds(2)),
+                HasSubstr("behind a full buffer"));
+    // Down for 0.6 s of every 1 s.
+    const std::string flap = "events: [{kind: flap, target: building1--building2, at: 1us, period: "
+                             "1s, count: 3, down: ";
+    EXPECT_THAT(RetryLimitRemedy(SlowLanes("", flap + "600ms}]\n"), late),
+                HasSubstr("events.0 (flap of building1--building2) leaves NICs without a way for "
+                          "600 ms"));
+    EXPECT_THAT(RetryLimitRemedy(SlowLanes("", flap + "400ms}]\n"), late),
+                HasSubstr("behind a full buffer"));
 }
 
 TEST(LossWarnings, AreOfWhatIsSentAgainWithoutALoss)
@@ -99,11 +156,36 @@ TEST(LossWarnings, AreOfWhatIsSentAgainWithoutALoss)
                 HasSubstr("say network.recovery: selective-repeat"));
     ASSERT_EQ(warnings("pfc: false").size(), 1U);
     EXPECT_THAT(warnings("pfc: false")[0], HasSubstr("is dropped and sent again"));
-    for (const char* limit : {"window: 1MiB", "admission: 1MiB", "control: dcqcn"})
+    for (const char* limit :
+         {"window: 1MiB", "admission: 1MiB", "control: dcqcn", "outstanding: 4", "copy: staged"})
     {
         EXPECT_THAT(warnings(std::string("pfc: false, ") + limit), IsEmpty()) << limit;
     }
     EXPECT_THAT(warnings("transport: infiniband"), IsEmpty()); // which grants
+    // Eight GPUs of a server are on eight rails: two servers share leaves, and other GPUs do not.
+    for (const auto& [limit, without] :
+         {std::pair("tiers: {cross: {window: 1MiB}}", "in tiers leaf, building: "),
+          {"tiers: {leaf: {window: 1MiB}, building: {outstanding: 4}}", "in tiers cross: "}})
+    {
+        const std::string network = std::string("pfc: false, ") + limit;
+        ASSERT_EQ(warnings(network).size(), 1U) << limit;
+        EXPECT_THAT(warnings(network)[0], HasSubstr(without)) << limit;
+    }
+}
+
+TEST(LossWarnings, AreOfSpansWithoutPauses)
+{
+    const auto warnings = [](const std::string& network) {
+        Scenario scenario = SlowLanes(network);
+        scenario.cluster.crossLinks.front().pfc = false;
+        return WarningsOfRepeats(scenario);
+    };
+    ASSERT_EQ(warnings("").size(), 1U);
+    EXPECT_THAT(warnings("")[0], HasSubstr("cluster.cross.pfc is false"));
+    ASSERT_EQ(warnings("pfc: false").size(), 1U);
+    EXPECT_THAT(warnings("pfc: false")[0], HasSubstr("network.pfc is false"));
+    EXPECT_THAT(warnings("tiers: {cross: {window: 1MiB}}"), IsEmpty());
+    EXPECT_EQ(warnings("tiers: {leaf: {window: 1MiB}}").size(), 1U);
 }
 
 } // namespace

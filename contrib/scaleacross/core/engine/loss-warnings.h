@@ -22,18 +22,23 @@ std::vector<std::string> WarningsOfMeanLosses(const Scenario& scenario);
 
 /**
  * Returns what makes the packets of a network be dropped or sent again, which every engine but
- * `packet` leaves out: go-back-n where a flowlet may overtake the one before, and switches without
- * pauses where nothing limits what is under way.
+ * `packet` leaves out: go-back-n where a flowlet may overtake the one before, and switches or spans
+ * without pauses where, in a tier that the cluster has, nothing limits what is under way: neither
+ * a control, admission, window, slots of staged copies nor outstanding writes.
  */
 std::vector<std::string> WarningsOfRepeats(const Scenario& scenario);
 
 /**
  * The longest time that a packet may wait at a lane of a span behind a full buffer:
  *
- *     min(network.spine_buffer, GPUs x qps x network.window where there is one) / rate of the lane
+ *     min(network.spine_buffer, GPUs x what a connection may have under way) / rate of the lane
  *
- * Worked case: 512 MiB behind a lane of 0.83 Gb/s are 4.29e9 bits, 5.17 s. None without spans, and
- * where receivers grant what is sent (credits, admission) or switches cut packets short.
+ * A connection may have the least of qps x window, qps x outstanding x segment (where messages go by
+ * segments) and the slots of staged copies under way, of what there is.
+ *
+ * Worked case: 512 MiB behind a lane of 0.83 Gb/s are 4.29e9 bits, 5.17 s. None without spans,
+ * where receivers grant what is sent (credits, admission) or switches cut packets short, and with a
+ * congestion control, which keeps queues far below the buffer.
  */
 std::optional<Duration> LongestWait(const Scenario& scenario);
 
@@ -41,8 +46,9 @@ std::optional<Duration> LongestWait(const Scenario& scenario);
 /// (network.retries + 1) x NetworkPlan::Timeout(): packets of a lossless network fail by it.
 std::vector<std::string> WarningsOfLongWaits(const Scenario& scenario);
 
-/// Returns why a queue pair may have had no answer until it gave up, and what to do about it.
-std::string RetryLimitRemedy(const Scenario& scenario);
+/// Returns why a queue pair may have had no answer until it gave up at a simulated time, and what
+/// to do about it: an event before that cuts NICs off for longer than it waits, or a LongestWait().
+std::string RetryLimitRemedy(const Scenario& scenario, Duration now);
 
 } // namespace scaleacross
 

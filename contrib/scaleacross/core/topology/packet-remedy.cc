@@ -50,21 +50,8 @@ class JoinedSwitches
 } // namespace
 
 bool
-CutNicsOff(const ClusterSpec& cluster,
-           const FabricGraph& graph,
-           const std::vector<EventSpec>& events)
+CutNicsOff(const FabricGraph& graph, const std::vector<bool>& isDown)
 {
-    std::vector<bool> isDown(graph.links.size(), false);
-    for (size_t i = 0; i < events.size(); i++)
-    {
-        if (events[i].kind->change == EventChange::Fails && events[i].until == Duration())
-        {
-            for (const uint32_t l : TargetOf(cluster, graph, events[i], PlaceOf(events, i)).links)
-            {
-                isDown[l] = true;
-            }
-        }
-    }
     JoinedSwitches built(graph, std::vector<bool>(graph.links.size(), false));
     JoinedSwitches left(graph, isDown);
     std::map<uint32_t, uint32_t> leftOf; // of the switches with NICs that were joined
@@ -83,6 +70,25 @@ CutNicsOff(const ClusterSpec& cluster,
         }
     }
     return false;
+}
+
+bool
+CutNicsOff(const ClusterSpec& cluster,
+           const FabricGraph& graph,
+           const std::vector<EventSpec>& events)
+{
+    std::vector<bool> isDown(graph.links.size(), false);
+    for (size_t i = 0; i < events.size(); i++)
+    {
+        if (events[i].kind->change == EventChange::Fails && events[i].until == Duration())
+        {
+            for (const uint32_t l : TargetOf(cluster, graph, events[i], PlaceOf(events, i)).links)
+            {
+                isDown[l] = true;
+            }
+        }
+    }
+    return CutNicsOff(graph, isDown);
 }
 
 std::string

@@ -24,6 +24,9 @@ bool CutNicsOff(const ClusterSpec& cluster,
                 const FabricGraph& graph,
                 const std::vector<EventSpec>& events);
 
+/// The same of links that are down, by their numbers in the graph.
+bool CutNicsOff(const FabricGraph& graph, const std::vector<bool>& isDown);
+
 /// What to do about events that an engine without packets does not compute with: to run packets, or
 /// where that ends in a failure, what serves.
 std::string RemedyByPackets(const ClusterSpec& cluster,

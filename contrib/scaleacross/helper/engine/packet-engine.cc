@@ -91,7 +91,8 @@ class Simulation
         }
         m_cluster.SetFailureCallback([this, &scenario](const std::string& reason) {
             const bool unanswered = reason.find("retry limit") != std::string::npos;
-            Fail(unanswered ? reason + "; " + RetryLimitRemedy(scenario) : reason);
+            const Duration now = Duration::Picoseconds(m_clock->Now());
+            Fail(unanswered ? reason + "; " + RetryLimitRemedy(scenario, now) : reason);
         });
         if (verified)
         {
