@@ -38,7 +38,9 @@ Has(const std::string& engine, bool EngineRow::*member)
 } // namespace
 
 std::vector<std::string>
-WarningsOf(const Scenario& scenario, const std::string& engine)
+WarningsOf(const Scenario& scenario,
+           const std::string& engine,
+           const std::vector<SearchAxis>& search)
 {
     std::vector<std::string> warnings;
     if (scenario.Job().trace) // of which neither model nor plan is looked at
@@ -49,7 +51,7 @@ WarningsOf(const Scenario& scenario, const std::string& engine)
     {
         Append(scenario.Job().model.warnings, warnings);
         Append(MemoryWarnings(scenario), warnings);
-        Append(WarningsOfNoEffect(scenario), warnings);
+        Append(WarningsOfNoEffect(scenario, search), warnings);
     }
     Append(NetworkWarnings(scenario, engine), warnings);
     return warnings;

@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_WARNINGS_H
 #define SCALEACROSS_WARNINGS_H
 
-#include "core/spec/scenario.h"
+#include "core/spec/study.h"
 
 #include <string>
 #include <vector>
@@ -12,10 +12,12 @@ namespace scaleacross
 {
 
 /// What to know of a scenario that runs, a line each: keys of a model's file that were not read,
-/// memory that it lacks, what of the study has no effect, links that are faster than any port,
-/// where the engine is known to be far from packets, and, unless one with buffers ran it, buffers
-/// that are too small.
-std::vector<std::string> WarningsOf(const Scenario& scenario, const std::string& engine);
+/// memory that it lacks, what of the study has no effect whatever its search chooses, links that
+/// are faster than any port, where the engine is known to be far from packets, and, unless one with
+/// buffers ran it, buffers that are too small.
+std::vector<std::string> WarningsOf(const Scenario& scenario,
+                                    const std::string& engine,
+                                    const std::vector<SearchAxis>& search);
 
 /// Of these, what is said of the network whatever uses it.
 std::vector<std::string> NetworkWarnings(const Scenario& scenario, const std::string& engine);

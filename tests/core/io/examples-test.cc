@@ -2,6 +2,7 @@
 
 #include "core/explore/baselines/baseline.h"
 #include "core/io/read-study.h"
+#include "core/spec/without-effect.h"
 #include "core/topology/fast-links.h"
 #include "places.h"
 
@@ -43,6 +44,24 @@ TEST(Examples, EveryStudyIsReadAndNamedAfterItsFolder)
         studies++;
     }
     EXPECT_GE(studies, 3);
+}
+
+TEST(Examples, NoStudySaysWhatChangesNothing)
+{
+    int studies = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(SourcePath("examples")))
+    {
+        if (entry.path().extension() == ".yaml")
+        {
+            const Study study = ReadStudy(entry.path().string());
+            for (const auto& warning : WarningsOfNoEffect(study.scenario, study.search))
+            {
+                ADD_FAILURE() << entry.path() << ": " << warning;
+            }
+            studies++;
+        }
+    }
+    EXPECT_GE(studies, 10);
 }
 
 /// Whatever the number of buildings that they are explored with, 1,280 GPUs; and fields that are in

@@ -285,6 +285,38 @@ TEST(WithoutEffect, ToleranceOfWhatKeepsItsOrder)
     EXPECT_THAT(WarningsOfNetworkWords(scenario), IsEmpty());
 }
 
+/// What a search varies may give a word its effect, and then it is said for that.
+TEST(WithoutEffect, WordsForWhatASearchChooses)
+{
+    Scenario scenario = Of("llama3-8b");
+    scenario.network.reorderTolerance = 16;
+    const SearchAxis paths{"network.multipath", {"ecmp", "spray-rr"}};
+    const SearchAxis repairs{"network.recovery", {"go-back-n", "selective-repeat"}};
+    EXPECT_THAT(WarningsOfNetworkWords(scenario, {paths}),
+                ElementsAre("network.reorder_tolerance changes nothing: network.recovery is "
+                            "go-back-n"));
+    EXPECT_THAT(WarningsOfNetworkWords(scenario, {repairs}), testing::SizeIs(1));
+    EXPECT_THAT(WarningsOfNetworkWords(scenario, {paths, repairs}), IsEmpty());
+    EXPECT_THAT(
+        WarningsOfNetworkWords(scenario, {{"network.multipath", {"ecmp", "e-ecmp"}}, repairs}),
+        testing::SizeIs(1));
+
+    scenario = Of("mixtral-8x7b");
+    scenario.network.ncclChannels = 4;
+    scenario.network.qpBurst = Bytes(4096);
+    scenario.network.tokenMessage = Duration::Microseconds(1);
+    scenario.Job().plan.chunks = 2;
+    EXPECT_THAT(WarningsOfNoEffect(scenario), testing::SizeIs(4));
+    EXPECT_THAT(WarningsOfNoEffect(scenario,
+                                   {{"network.collective", {"ring", "nccl"}},
+                                    {"network.qp_scheduler", {"packet", "burst"}},
+                                    {"network.all_to_all", {"once", "deepep-low-latency"}},
+                                    {"plan.schedule", {"1f1b", "interleaved"}}}),
+                IsEmpty());
+    EXPECT_THAT(WarningsOfNoEffect(scenario, {{"network.all_to_all", {"once", "deepep"}}}),
+                testing::SizeIs(4));
+}
+
 TEST(WithoutEffect, TimesOfRoutesThatNeverChange)
 {
     Scenario scenario = Of("llama3-8b");
@@ -310,10 +342,10 @@ TEST(WithoutEffect, AmountsBelowAPacket)
     scenario.network.window = Bytes(100);
     scenario.network.tiers[3].window = Bytes(4095);
     EXPECT_THAT(WarningsOfNetworkWords(scenario),
-                ElementsAre("network.window: 100B changes nothing: a packet goes as a whole, and "
-                            "with network.mtu it is the same as 4KiB",
-                            "network.tiers.cross.window: 4095B changes nothing: a packet goes as a "
-                            "whole, and with network.mtu it is the same as 4KiB"));
+                ElementsAre("network.window: 100B acts as one packet, since a packet goes as a "
+                            "whole; say 4KiB, which is network.mtu, or more",
+                            "network.tiers.cross.window: 4095B acts as one packet, since a packet "
+                            "goes as a whole; say 4KiB, which is network.mtu, or more"));
     scenario.network.window = Bytes();
     scenario.network.tiers[3].window.reset();
     scenario.network.collectiveChunk = Bytes(1);

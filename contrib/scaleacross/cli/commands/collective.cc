@@ -458,7 +458,7 @@ Measurement::Head() const
                                    m_groups == 1 ? "one group" : fmt::format("{} groups", m_groups),
                                    m_run.iterations,
                                    m_run.warmup);
-    for (const auto& warnings : {WarningsOfNetworkWords(m_study.scenario),
+    for (const auto& warnings : {WarningsOfNetworkWords(m_study.scenario, m_study.search),
                                  NetworkWarnings(m_study.scenario, m_engine->Name())})
     {
         for (const std::string& warning : warnings)

@@ -162,7 +162,7 @@ Run(const IterationsCommand& options)
     {
         const Evaluation evaluation = Evaluate(AnalyticalEngine(), row.study.scenario, {});
         auto warnings = std::holds_alternative<RunReport>(evaluation)
-                            ? WarningsOf(row.study.scenario, "analytical")
+                            ? WarningsOf(row.study.scenario, "analytical", row.study.search)
                             : std::vector<std::string>();
         all.push_back({std::move(row), evaluation, std::move(warnings)});
     }

@@ -185,8 +185,9 @@ class Asker
         {
             const Duration time = point.best.plan->report.iterationTime;
             point.loss = 1 - m_site.plan->report.iterationTime.S() / time.S();
-            point.warnings =
-                WarningsOf(SearchSpace(study).With(point.best.plan->plan), m_engine.Name());
+            point.warnings = WarningsOf(SearchSpace(study).With(point.best.plan->plan),
+                                        m_engine.Name(),
+                                        study.search);
         }
         return point;
     }

@@ -73,9 +73,10 @@ WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
         return {};
     }
     const Plan& plan = best.front().plan;
-    std::vector<std::string> warnings = WarningsOf(space.With(plan), study.engines.front());
+    std::vector<std::string> warnings =
+        WarningsOf(space.With(plan), study.engines.front(), study.search);
     for (const std::string& warning :
-         WarningsOfDroppedWords({plan.parallel, study.scenario.network}, plan))
+         WarningsOfDroppedWords({plan.parallel, study.scenario.network}, plan, study.search))
     {
         warnings.push_back(warning);
     }
@@ -187,7 +188,8 @@ BaselinesJson(const Study& study, const SearchSpace& space, const Answer& answer
         entry["plan"] = baseline.plan ? ToJson(*baseline.plan) : Json(nullptr);
         if (baseline.plan)
         {
-            entry["warnings"] = WarningsOf(space.With(*baseline.plan), study.engines.front());
+            entry["warnings"] =
+                WarningsOf(space.With(*baseline.plan), study.engines.front(), study.search);
         }
         baselines[baseline.name] = entry;
     }
@@ -229,7 +231,8 @@ PlacementsJson(const Study& study, const SearchSpace& space, const Answer& answe
     {
         Json& placement = placements[ToString(ranked.plan.parallel.crossing)];
         placement = RankedJson(space, answer, ranked);
-        placement["warnings"] = WarningsOf(space.With(ranked.plan), study.engines.front());
+        placement["warnings"] =
+            WarningsOf(space.With(ranked.plan), study.engines.front(), study.search);
         const bool compared = answer.conclusion.sure && ranked.text != best.front().text;
         placement["probability_slower"] =
             compared
@@ -273,7 +276,8 @@ RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, 
         }
         entry.update(ToJson(SurenessAt(answer, i)));
         entry.update(DifferencesJson(runs[i], runs.front()));
-        entry["warnings"] = WarningsOf(space.With(best[i].plan), study.engines.front());
+        entry["warnings"] =
+            WarningsOf(space.With(best[i].plan), study.engines.front(), study.search);
         ranking.push_back(entry);
     }
     return ranking;

@@ -33,8 +33,8 @@ std::vector<std::string> WarningsOfRepeats(const Scenario& scenario);
  *
  *     min(network.spine_buffer, GPUs x what a connection may have under way) / rate of the lane
  *
- * A connection may have the least of qps x window, qps x outstanding x segment (where messages go by
- * segments) and the slots of staged copies under way, of what there is.
+ * A connection may have the least of qps x window, qps x outstanding x segment (where messages go
+ * by segments) and the slots of staged copies under way, of what there is.
  *
  * Worked case: 512 MiB behind a lane of 0.83 Gb/s are 4.29e9 bits, 5.17 s. None without spans,
  * where receivers grant what is sent (credits, admission) or switches cut packets short, and with a

@@ -134,27 +134,83 @@ IsWordOfNccl(const PlanField& field)
 namespace
 {
 
+/// What a plan says, and what a search may have it say instead.
+class PlanChoices
+{
+  public:
+    PlanChoices(Plan plan, const std::vector<SearchAxis>& search)
+        : m_plan(std::move(plan)),
+          m_search(search)
+    {
+    }
+
+    const Plan& Given() const
+    {
+        return m_plan;
+    }
+
+    /// Whether something holds of the plan, or once the search has chosen the field of this key.
+    template <class Holds>
+    bool May(const std::string& key, Holds holds) const
+    {
+        return holds(m_plan) ||
+               Chosen([&key](const std::string& other) { return other == key; }, holds);
+    }
+
+    /// The same of any one field.
+    template <class Holds>
+    bool May(Holds holds) const
+    {
+        return holds(m_plan) || Chosen([](const std::string&) { return true; }, holds);
+    }
+
+  private:
+    template <class IsKey, class Holds>
+    bool Chosen(IsKey isKey, Holds holds) const
+    {
+        for (const SearchAxis& axis : m_search)
+        {
+            for (size_t i = 0; isKey(axis.key) && i < axis.values.size(); i++)
+            {
+                Plan plan = m_plan;
+                FindPlanField(axis.key)->set(plan, axis.values[i]);
+                if (holds(plan))
+                {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    Plan m_plan;
+    const std::vector<SearchAxis>& m_search;
+};
+
 /// What is said of NCCL's words and changes nothing.
 std::vector<std::string>
-WarningsOfNcclWords(const Scenario& scenario)
+WarningsOfNcclWords(const Scenario& scenario, const PlanChoices& choices)
 {
     std::vector<std::string> warnings;
+    const bool library = choices.May("network.collective", [](const Plan& plan) {
+        return plan.network.collective->library;
+    });
+    const bool collnet = choices.May("network.nccl_collnet",
+                                     [](const Plan& plan) { return plan.network.ncclCollnet; });
     const auto add = [&warnings](const std::string& key, const std::string& why) {
         warnings.push_back(ChangesNothing(key, why));
     };
-    if (!scenario.network.collective->library)
+    if (!library)
     {
-        Plan plan;
-        plan.network = scenario.network;
         for (const PlanField& field : PlanFields())
         {
-            if (IsWordOfNccl(field) && !field.usual(plan))
+            if (IsWordOfNccl(field) && !field.usual(choices.Given()))
             {
                 add(field.key, "network.collective is " + scenario.network.collective->word);
             }
         }
     }
-    else if (!scenario.network.ncclCollnet && !scenario.network.ncclAlgorithm->chooses &&
+    else if (!collnet && !scenario.network.ncclAlgorithm->chooses &&
              IsCollnet(scenario.network.ncclAlgorithm->kind))
     {
         add("network.nccl_algorithm: " + scenario.network.ncclAlgorithm->word,
@@ -169,18 +225,21 @@ WarningsOfNcclWords(const Scenario& scenario)
 
 /// What is said of packets that overtake, and nothing looks at.
 std::vector<std::string>
-WarningsOfOrder(const NetworkPlan& network)
+WarningsOfOrder(const PlanChoices& choices)
 {
+    const NetworkPlan& network = choices.Given().network;
     const std::string key = "network.reorder_tolerance";
     if (network.reorderTolerance == NetworkPlan().reorderTolerance)
     {
         return {};
     }
-    if (!network.recovery->selective)
+    if (!choices.May("network.recovery",
+                     [](const Plan& plan) { return plan.network.recovery->selective; }))
     {
         return {ChangesNothing(key, "network.recovery is " + network.recovery.Name())};
     }
-    if (!network.multipath->MayReorder())
+    if (!choices.May("network.multipath",
+                     [](const Plan& plan) { return plan.network.multipath->MayReorder(); }))
     {
         return {ChangesNothing(key,
                                "with network.multipath " + network.multipath->word +
@@ -218,17 +277,13 @@ WarningsOfBreaks(const Scenario& scenario)
 std::vector<std::string>
 WarningsOfSmallAmounts(const NetworkPlan& network)
 {
-    Plan plan;
-    plan.network = network;
     std::vector<std::string> warnings;
     const auto check = [&](const std::string& key, Bytes amount) {
         if (amount > Bytes() && amount < network.mtu)
         {
-            warnings.push_back(
-                ChangesNothing(key + ": " + ExactText(amount),
-                               "a packet goes as a whole, and with network.mtu it is "
-                               "the same as " +
-                                   ExactText(network.mtu)));
+            warnings.push_back(key + ": " + ExactText(amount) +
+                               " acts as one packet, since a packet goes as a whole; say " +
+                               ExactText(network.mtu) + ", which is network.mtu, or more");
         }
     };
     check("network.window", network.window);
@@ -250,13 +305,34 @@ WarningsOfSmallAmounts(const NetworkPlan& network)
     return warnings;
 }
 
+/// The fields of a plan that change nothing, whichever other field its search chooses.
+std::vector<IdleField>
+IdleFieldsOf(const PlanChoices& choices)
+{
+    std::vector<IdleField> idle;
+    for (const IdleField& one : IdleFields(choices.Given()))
+    {
+        const PlanField& field = *FindPlanField(one.key);
+        const auto counts = [&](Plan plan) {
+            field.set(plan, field.get(choices.Given()));
+            return field.equal(plan, Normalised(plan));
+        };
+        if (!choices.May(counts))
+        {
+            idle.push_back(one);
+        }
+    }
+    return idle;
+}
+
 } // namespace
 
 std::vector<std::string>
-WarningsOfDroppedWords(const Plan& given, const Plan& taken)
+WarningsOfDroppedWords(const Plan& given, const Plan& taken, const std::vector<SearchAxis>& search)
 {
     std::vector<std::string> warnings;
-    for (const IdleField& idle : IdleFields({ParallelPlan(), given.network}))
+    const PlanChoices choices({ParallelPlan(), given.network}, search);
+    for (const IdleField& idle : IdleFieldsOf(choices))
     {
         if (!FindPlanField(idle.key)->equal(given, taken))
         {
@@ -267,21 +343,25 @@ WarningsOfDroppedWords(const Plan& given, const Plan& taken)
 }
 
 std::vector<std::string>
-WarningsOfNetworkWords(const Scenario& scenario)
+WarningsOfNetworkWords(const Scenario& scenario, const std::vector<SearchAxis>& search)
 {
     const NetworkPlan& network = scenario.network;
-    std::vector<std::string> warnings = WarningsOfNcclWords(scenario);
-    for (const IdleField& field : IdleFields({ParallelPlan(), network}))
+    const PlanChoices choices({ParallelPlan(), network}, search);
+    std::vector<std::string> warnings = WarningsOfNcclWords(scenario, choices);
+    for (const IdleField& field : IdleFieldsOf(choices))
     {
         warnings.push_back(ChangesNothing(field.key, field.why));
     }
-    if (!network.transport->credits && network.laneCredits != NetworkPlan().laneCredits)
+    const bool credits = choices.May("network.transport", [](const Plan& plan) {
+        return plan.network.transport->credits;
+    });
+    if (!credits && network.laneCredits != NetworkPlan().laneCredits)
     {
         warnings.push_back(ChangesNothing("network.lane_credits",
                                           "network.transport is " + network.transport->word));
     }
     for (const auto& more :
-         {WarningsOfOrder(network), WarningsOfBreaks(scenario), WarningsOfSmallAmounts(network)})
+         {WarningsOfOrder(choices), WarningsOfBreaks(scenario), WarningsOfSmallAmounts(network)})
     {
         warnings.insert(warnings.end(), more.begin(), more.end());
     }
@@ -289,9 +369,10 @@ WarningsOfNetworkWords(const Scenario& scenario)
 }
 
 std::vector<std::string>
-WarningsOfNoEffect(const Scenario& scenario)
+WarningsOfNoEffect(const Scenario& scenario, const std::vector<SearchAxis>& search)
 {
     const JobSpec& job = scenario.Job();
+    const PlanChoices choices({job.plan, scenario.network}, search);
     std::vector<std::string> warnings;
     const auto add = [&warnings](const std::string& key, const std::string& why) {
         warnings.push_back(ChangesNothing(key, why));
@@ -313,7 +394,8 @@ WarningsOfNoEffect(const Scenario& scenario)
             add("network.all_to_all: " + scenario.network.allToAll->word, why);
         }
     }
-    else if (job.workload.expertImbalance != 1 && job.plan.ep == 1)
+    else if (job.workload.expertImbalance != 1 &&
+             !choices.May("plan.ep", [](const Plan& plan) { return plan.parallel.ep > 1; }))
     {
         add("workload.expert_imbalance", "without plan.ep no ranks have different experts");
     }
@@ -331,29 +413,41 @@ WarningsOfNoEffect(const Scenario& scenario)
             add("plan.recompute: " + RecomputeWord::First(isIt).Name(), why);
         }
     }
-    for (const std::string& warning : WarningsOfNetworkWords(scenario))
+    for (const std::string& warning : WarningsOfNetworkWords(scenario, search))
     {
         warnings.push_back(warning);
     }
     const NetworkPlan& network = scenario.network;
     const std::string way = "network.all_to_all is " + network.allToAll->word;
-    if (network.tokenStart > Duration() && network.allToAll->kernel == TokenKernel::None)
+    const auto mayHave = [&choices](auto holds) {
+        return choices.May("network.all_to_all", [holds](const Plan& plan) {
+            return holds(plan.network.allToAll->kernel);
+        });
+    };
+    if (network.tokenStart > Duration() &&
+        !mayHave([](TokenKernel kernel) { return kernel != TokenKernel::None; }))
     {
         add("network.token_start", way);
     }
-    if (network.tokenMessage > Duration() && network.allToAll->kernel != TokenKernel::LowLatency)
+    if (network.tokenMessage > Duration() &&
+        !mayHave([](TokenKernel kernel) { return kernel == TokenKernel::LowLatency; }))
     {
         add("network.token_message", way);
     }
-    if (network.classes.AreOne() && network.classes.weights != ClassWeights())
+    const bool classes = choices.May("network.classes", [](const Plan& plan) {
+        return !plan.network.classes.AreOne();
+    });
+    if (!classes && network.classes.weights != ClassWeights())
     {
         add("network.class_weights", "all traffic is in one class, by network.classes");
     }
-    for (const IdleField& field : IdleFields({job.plan, NetworkPlan()}))
+    for (const IdleField& field : IdleFieldsOf(PlanChoices({job.plan, NetworkPlan()}, search)))
     {
         add(field.key, field.why);
     }
-    if (stack.receives->planned && job.plan.pp == 1)
+    const bool pipeline =
+        choices.May("plan.pp", [](const Plan& plan) { return plan.parallel.pp > 1; });
+    if (stack.receives->planned && !pipeline)
     {
         add("workload.stack.receives: " + stack.receives->word, "plan.pp is 1");
     }
