@@ -76,6 +76,13 @@ TEST_F(Commands, WhatAnEngineRefusesHasItsPlaceInTheFile)
     refuse("network: {qps: 2, leaf_buffer: 64KiB}\n", "32 network.leaf_buffer: 65536 bytes");
     refuse("network: {mtu: 4096B, ns3: {\"ns3::RdmaNic::PathMtu\": 1024}}\n",
            "54 network.ns3.ns3::RdmaNic::PathMtu: is set by network.mtu");
+    for (const char* command : {"run - --no-store", "collective -"})
+    {
+        const Call piped = Run(command + std::string(" --engine packet <own.yaml"));
+        EXPECT_EQ(piped.code, 2);
+        EXPECT_THAT(piped.err, HasSubstr("error: standard input:")) << command;
+        EXPECT_THAT(piped.err, HasSubstr("network.ns3.ns3::RdmaNic::PathMtu")) << command;
+    }
     const Call option =
         Run("run study.yaml --no-store --engine packet --set network.leaf_buffer=64KiB");
     EXPECT_EQ(option.code, 2);

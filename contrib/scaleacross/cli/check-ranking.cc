@@ -205,11 +205,13 @@ AnyFurther(const RankingCheck& check, Holds holds)
 std::string
 MoreTimeText(const RankingCheck& check)
 {
-    const Failure* failure = FirstFailure(check);
-    return check.cutShort && failure != nullptr && failure->reason == "timeout"
-               ? "With --set 'engines=[" + check.engines.front() + ", " + FurtherEngines(check) +
-                     "]' it has all of --time-limit.\n"
-               : "";
+    const bool ended = check.cutShort && AnyFurther(check, [](const Evaluation& one) {
+                           const auto* failure = std::get_if<Failure>(&one);
+                           return failure != nullptr && failure->reason == "timeout";
+                       });
+    return ended ? "With --set 'engines=[" + check.engines.front() + ", " + FurtherEngines(check) +
+                       "]' " + FurtherEngines(check) + " then has all of --time-limit.\n"
+                 : "";
 }
 
 /// What is known of how far from packets the engines are on these plans, which whoever checks by

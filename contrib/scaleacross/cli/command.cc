@@ -205,7 +205,7 @@ StudyOf(const CommonOptions& options, StudyScope scope)
                           "name it with --from for a plan that it keeps");
     }
     const Study study = ReadStudy(options.study, OverridesOf(options), scope);
-    return WithPlaces(options, [&study] { return Checked(study); });
+    return WithPlaces(study, [&study] { return Checked(study); });
 }
 
 std::string

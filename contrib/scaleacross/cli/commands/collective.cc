@@ -266,6 +266,11 @@ class Measurement
   public:
     explicit Measurement(const CollectiveCommand& options);
 
+    const Study& Of() const
+    {
+        return m_study;
+    }
+
     const std::vector<Bytes>& Sizes() const
     {
         return m_sizes;
@@ -624,7 +629,7 @@ MeasureSizes(const CollectiveCommand& options)
         for (const Bytes size : measurement.Sizes())
         {
             const std::optional<Row> row =
-                WithPlaces(options.common, [&] { return measurement.At(size); });
+                WithPlaces(measurement.Of(), [&] { return measurement.At(size); });
             if (!row)
             {
                 EndAbandoned([&] {

@@ -234,7 +234,7 @@ Run(const RunCommand& options)
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
     const Watched watched =
-        WithPlaces(options.common, [&] { return RunEngine(engine, study.scenario, run); });
+        WithPlaces(study, [&] { return RunEngine(engine, study.scenario, run); });
     const auto keep = [&] {
         const auto& trace = study.scenario.Job().trace;
         Outcome outcome{plan, trace ? trace->files : "", engine->Name(), watched.evaluation, {}};

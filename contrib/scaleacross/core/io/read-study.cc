@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <sstream>
 
@@ -735,23 +736,28 @@ ParseStudy(const std::string& text,
 }
 
 ConfigError
-PlacedInStudy(const ConfigError& error, const std::string& path, const Overrides& overrides)
+PlacedInStudy(const ConfigError& error, const Study& study)
 {
     static const std::set<std::string> parts =
         {"model", "workload", "cluster", "network", "plan", "events"};
     const std::string& key = error.Where();
-    if (path == "-" || parts.count(key.substr(0, key.find('.'))) == 0)
-    {
-        return error;
-    }
-    return Located(error, RootOf(ReadTextFile(path), path, overrides));
+    return study.file == nullptr || parts.count(key.substr(0, key.find('.'))) == 0
+               ? error
+               : Located(error, *study.file);
 }
 
 Study
 ReadStudy(const std::string& path, const Overrides& overrides, StudyScope scope)
 {
-    return path == "-" ? ParseStudy(ReadStandardInput(), kStandardInput, overrides, scope)
-                       : ParseStudy(ReadTextFile(path), path, overrides, scope);
+    const std::string name = path == "-" ? kStandardInput : path;
+    const auto root = std::make_shared<const YamlNode>(
+        RootOf(path == "-" ? ReadStandardInput() : ReadTextFile(path), name, overrides));
+    Study study = ReadRoot(*root, name, scope);
+    if (scope != StudyScope::Scenario) // which another process has written, and nobody reads
+    {
+        study.file = root;
+    }
+    return study;
 }
 
 } // namespace scaleacross

@@ -59,13 +59,11 @@ Study ParseStudy(const std::string& text,
                  StudyScope scope = StudyScope::Training);
 
 /**
- * Returns an error of what runs a study that ReadStudy() has read from `path`, with the place of
- * its key in the file: engines know keys only. One that has a place, or is of no key, stays as it
- * is, and so does that of a study from standard input, which cannot be read again.
+ * Returns an error of what runs a study that ReadStudy() has read, with the place of its key in the
+ * file as it was then: engines know keys only. One that has a place, or is of no key, stays as it
+ * is, and so do those of a study that is of no file.
  */
-ConfigError PlacedInStudy(const ConfigError& error,
-                          const std::string& path,
-                          const Overrides& overrides);
+ConfigError PlacedInStudy(const ConfigError& error, const Study& study);
 
 } // namespace scaleacross
 

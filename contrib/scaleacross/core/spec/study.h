@@ -8,12 +8,15 @@
 #include "core/spec/uncertain-spec.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace scaleacross
 {
+
+struct YamlNode; // core/io/yaml-node.h
 
 /// Stands in Study::given for fabrics whose rails are said, or that are named.
 constexpr const char* kRailsKey = "cluster.buildings.fabric.rails";
@@ -35,6 +38,9 @@ struct Study
 {
     std::string name;
     std::string path; //!< of the file, for messages
+    /// What ReadStudy() has read, overrides among it, for places in messages (PlacedInStudy); null
+    /// for what is of no file. Of no result.
+    std::shared_ptr<const YamlNode> file;
     Scenario scenario;
     bool dpGiven{false}; //!< the study fixes plan.dp
     /// Keys that the study itself gives a value, be it the usual one: plan fields ("network.qps"),
