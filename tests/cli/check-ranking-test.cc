@@ -158,17 +158,12 @@ TEST_F(CheckRanking, TheLimitOfItsOwnIsNotThatOfEnginesThatAreNamed)
 {
     Write("close.yaml", g_close);
     // The best plan, which has three stages, or the other one.
-    const auto fail = [this](const std::string& stages,
-                             const std::string& reason,
-                             const std::string& detail) {
+    const auto cut = [this](const std::string& stages) {
         Sql("close.db",
-            "UPDATE run SET status = 'failed', reason = '" + reason +
-                "', time_limit_s = 20, iteration_time_s = NULL, detail = '" + detail +
-                "' WHERE engine = 'flow' AND plan_id IN (SELECT id FROM plan WHERE pp = " + stages +
-                ")");
-    };
-    const auto cut = [&fail](const std::string& stages) {
-        fail(stages, "timeout", "not done after 20 s of wall clock");
+            "UPDATE run SET status = 'failed', reason = 'timeout', time_limit_s = 20, "
+            "iteration_time_s = NULL, detail = 'not done after 20 s of wall clock' WHERE engine = "
+            "'flow' AND plan_id IN (SELECT id FROM plan WHERE pp = " +
+                stages + ")");
     };
     const std::string more =
         "\nWith --set 'engines=[analytical, flow]' flow then has all of --time-limit.\n";
@@ -188,6 +183,27 @@ TEST_F(CheckRanking, TheLimitOfItsOwnIsNotThatOfEnginesThatAreNamed)
         2U);
     cut("3");
     EXPECT_EQ(TimesBy(RunJson("explore close.yaml --retry-failed"), "flow").size(), 2U);
+}
+
+/// Of three plans the second fails and the third takes too long.
+TEST_F(CheckRanking, MoreTimeServesWhicheverPlanRanOutOfIt)
+{
+    Write("close.yaml", g_close);
+    const std::string explore = "explore close.yaml --set 'search.plan.sharding=[fsdp, hsdp]'";
+    Run(explore);
+    ASSERT_EQ(TimesBy(RunJson(explore), "flow").size(), 3U);
+    const auto fail = [this](const std::string& reason, const std::string& plans) {
+        Sql("close.db",
+            "UPDATE run SET status = 'failed', reason = '" + reason +
+                "', time_limit_s = 20, iteration_time_s = NULL, detail = 'so' WHERE engine = "
+                "'flow' AND plan_id IN (SELECT id FROM plan WHERE pp = 2 AND sharding = '" +
+                plans + "')");
+    };
+    const std::string more = "flow then has all of --time-limit";
+    fail("error", "fsdp");
+    EXPECT_THAT(Run(explore).out, Not(HasSubstr(more)));
+    fail("timeout", "hsdp");
+    EXPECT_THAT(Run(explore).out, HasSubstr(more));
 }
 
 TEST_F(CheckRanking, WhatIsLeftOfTheTimeToStopAfterHasToDo)

@@ -13,6 +13,7 @@ namespace
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(Commands, RunPrintsItsKeysAndStores)
 {
@@ -103,6 +104,24 @@ TEST_F(Commands, RunsWarnOfWhatChangesNothing)
     }
     EXPECT_TRUE(
         RunJson("run study.yaml --no-store --set plan.recompute=norm").at("warnings").empty());
+}
+
+/// But not of what counts once its search has chosen.
+TEST_F(Commands, RunsDoNotWarnOfWhatTheSearchIsFor)
+{
+    const std::string tolerance = "network.reorder_tolerance changes nothing";
+    const std::string search = " --set 'search.network.recovery=[go-back-n, selective-repeat]' "
+                               "--set 'search.network.multipath=[ecmp, spray-rr]'";
+    for (const std::string command : {"run study.yaml --no-store",
+                                      "collective study.yaml -b 1M -e 1M",
+                                      "explore study.yaml --verify 0 --db a.db"})
+    {
+        const std::string call = command + " --set network.reorder_tolerance=16";
+        EXPECT_THAT(Run(call).out, HasSubstr(tolerance)) << command;
+        const Call searched = Run(call + search);
+        EXPECT_EQ(searched.code, 0) << searched.err;
+        EXPECT_THAT(searched.out, Not(HasSubstr(tolerance))) << command;
+    }
 }
 
 TEST_F(Commands, PacketRunsDependOnTheSeedOnly)

@@ -5,6 +5,7 @@
 #include "core/io/read-study.h"
 #include "core/spec/canonical-json.h"
 #include "places.h"
+#include "temporary-folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -533,6 +534,22 @@ cluster:
   cross: {distance: 1km, oversubscription: 1}
 )");
     EXPECT_EQ(study.scenario.cluster.buildings[1].gpu.hbmReserve, Bytes(10ULL << 30));
+}
+
+/// Engines run for long, and a study may be edited or gone when they refuse it.
+TEST(ReadStudy, ErrorsAfterwardsHaveThePlacesThatWereRead)
+{
+    const TemporaryFolder folder;
+    const std::string path = folder.Write("study.yaml", g_two + "network:\n  qps: 4\n");
+    const Study study = ReadStudy(path);
+    const ConfigError error("network.qps", "4 is odd", "another", "say so");
+    for (const std::string& now : {std::string("# new\n"), std::string("{")})
+    {
+        folder.Write("study.yaml", now);
+        EXPECT_EQ(PlacedInStudy(error, study).Where(), path + ":8:8 network.qps");
+    }
+    EXPECT_EQ(PlacedInStudy(ConfigError("--engine", "", "", ""), study).Where(), "--engine");
+    EXPECT_EQ(PlacedInStudy(error, ParseStudy(g_two, "study.yaml")).Where(), "network.qps");
 }
 
 } // namespace

@@ -302,19 +302,19 @@ TEST(WithoutEffect, WordsForWhatASearchChooses)
         testing::SizeIs(1));
 
     scenario = Of("mixtral-8x7b");
-    scenario.network.ncclChannels = 4;
     scenario.network.qpBurst = Bytes(4096);
-    scenario.network.tokenMessage = Duration::Microseconds(1);
-    scenario.Job().plan.chunks = 2;
-    EXPECT_THAT(WarningsOfNoEffect(scenario), testing::SizeIs(4));
+    scenario.network.laneCredits = Bytes(64 << 10);
+    EXPECT_THAT(WarningsOfNoEffect(scenario), testing::SizeIs(2));
     EXPECT_THAT(WarningsOfNoEffect(scenario,
-                                   {{"network.collective", {"ring", "nccl"}},
-                                    {"network.qp_scheduler", {"packet", "burst"}},
-                                    {"network.all_to_all", {"once", "deepep-low-latency"}},
-                                    {"plan.schedule", {"1f1b", "interleaved"}}}),
+                                   {{"network.qp_scheduler", {"packet", "burst"}},
+                                    {"network.transport", {"roce", "infiniband"}}}),
                 IsEmpty());
-    EXPECT_THAT(WarningsOfNoEffect(scenario, {{"network.all_to_all", {"once", "deepep"}}}),
-                testing::SizeIs(4));
+    EXPECT_THAT(WarningsOfNoEffect(scenario, {{"network.transport", {"roce"}}}),
+                testing::SizeIs(2));
+    // A search that is left to itself varies what nobody has thought of.
+    scenario.Job().plan.chunks = 2;
+    EXPECT_THAT(WarningsOfNoEffect(scenario, {{"plan.schedule", {"1f1b", "interleaved"}}}),
+                testing::SizeIs(3));
 }
 
 TEST(WithoutEffect, TimesOfRoutesThatNeverChange)

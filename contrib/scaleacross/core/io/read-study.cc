@@ -614,6 +614,10 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     {
         study.search = SearchOf(study, *search);
     }
+    else if (searches && !training)
+    {
+        study.search = ReadSearch(*search).axes; // what is said of the network may be for it
+    }
     if (const YamlNode* node = map.Find("events"); node != nullptr)
     {
         scenario.events = ReadEvents(*node, scope);

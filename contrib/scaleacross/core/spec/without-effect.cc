@@ -134,7 +134,8 @@ IsWordOfNccl(const PlanField& field)
 namespace
 {
 
-/// What a plan says, and what a search may have it say instead.
+/// What a plan says, and what a search may have it say of the network instead. (What a study leaves
+/// to a complete search it has not thought of: collectives, all-to-alls, and the rest of the plan.)
 class PlanChoices
 {
   public:
@@ -170,7 +171,8 @@ class PlanChoices
     {
         for (const SearchAxis& axis : m_search)
         {
-            for (size_t i = 0; isKey(axis.key) && i < axis.values.size(); i++)
+            const bool counts = axis.key.rfind("network.", 0) == 0 && isKey(axis.key);
+            for (size_t i = 0; counts && i < axis.values.size(); i++)
             {
                 Plan plan = m_plan;
                 FindPlanField(axis.key)->set(plan, axis.values[i]);
@@ -189,28 +191,25 @@ class PlanChoices
 
 /// What is said of NCCL's words and changes nothing.
 std::vector<std::string>
-WarningsOfNcclWords(const Scenario& scenario, const PlanChoices& choices)
+WarningsOfNcclWords(const Scenario& scenario)
 {
     std::vector<std::string> warnings;
-    const bool library = choices.May("network.collective", [](const Plan& plan) {
-        return plan.network.collective->library;
-    });
-    const bool collnet = choices.May("network.nccl_collnet",
-                                     [](const Plan& plan) { return plan.network.ncclCollnet; });
     const auto add = [&warnings](const std::string& key, const std::string& why) {
         warnings.push_back(ChangesNothing(key, why));
     };
-    if (!library)
+    if (!scenario.network.collective->library)
     {
+        Plan plan;
+        plan.network = scenario.network;
         for (const PlanField& field : PlanFields())
         {
-            if (IsWordOfNccl(field) && !field.usual(choices.Given()))
+            if (IsWordOfNccl(field) && !field.usual(plan))
             {
                 add(field.key, "network.collective is " + scenario.network.collective->word);
             }
         }
     }
-    else if (!collnet && !scenario.network.ncclAlgorithm->chooses &&
+    else if (!scenario.network.ncclCollnet && !scenario.network.ncclAlgorithm->chooses &&
              IsCollnet(scenario.network.ncclAlgorithm->kind))
     {
         add("network.nccl_algorithm: " + scenario.network.ncclAlgorithm->word,
@@ -347,7 +346,7 @@ WarningsOfNetworkWords(const Scenario& scenario, const std::vector<SearchAxis>& 
 {
     const NetworkPlan& network = scenario.network;
     const PlanChoices choices({ParallelPlan(), network}, search);
-    std::vector<std::string> warnings = WarningsOfNcclWords(scenario, choices);
+    std::vector<std::string> warnings = WarningsOfNcclWords(scenario);
     for (const IdleField& field : IdleFieldsOf(choices))
     {
         warnings.push_back(ChangesNothing(field.key, field.why));
@@ -394,8 +393,7 @@ WarningsOfNoEffect(const Scenario& scenario, const std::vector<SearchAxis>& sear
             add("network.all_to_all: " + scenario.network.allToAll->word, why);
         }
     }
-    else if (job.workload.expertImbalance != 1 &&
-             !choices.May("plan.ep", [](const Plan& plan) { return plan.parallel.ep > 1; }))
+    else if (job.workload.expertImbalance != 1 && job.plan.ep == 1)
     {
         add("workload.expert_imbalance", "without plan.ep no ranks have different experts");
     }
@@ -419,18 +417,11 @@ WarningsOfNoEffect(const Scenario& scenario, const std::vector<SearchAxis>& sear
     }
     const NetworkPlan& network = scenario.network;
     const std::string way = "network.all_to_all is " + network.allToAll->word;
-    const auto mayHave = [&choices](auto holds) {
-        return choices.May("network.all_to_all", [holds](const Plan& plan) {
-            return holds(plan.network.allToAll->kernel);
-        });
-    };
-    if (network.tokenStart > Duration() &&
-        !mayHave([](TokenKernel kernel) { return kernel != TokenKernel::None; }))
+    if (network.tokenStart > Duration() && network.allToAll->kernel == TokenKernel::None)
     {
         add("network.token_start", way);
     }
-    if (network.tokenMessage > Duration() &&
-        !mayHave([](TokenKernel kernel) { return kernel == TokenKernel::LowLatency; }))
+    if (network.tokenMessage > Duration() && network.allToAll->kernel != TokenKernel::LowLatency)
     {
         add("network.token_message", way);
     }
@@ -441,13 +432,11 @@ WarningsOfNoEffect(const Scenario& scenario, const std::vector<SearchAxis>& sear
     {
         add("network.class_weights", "all traffic is in one class, by network.classes");
     }
-    for (const IdleField& field : IdleFieldsOf(PlanChoices({job.plan, NetworkPlan()}, search)))
+    for (const IdleField& field : IdleFields({job.plan, NetworkPlan()}))
     {
         add(field.key, field.why);
     }
-    const bool pipeline =
-        choices.May("plan.pp", [](const Plan& plan) { return plan.parallel.pp > 1; });
-    if (stack.receives->planned && !pipeline)
+    if (stack.receives->planned && job.plan.pp == 1)
     {
         add("workload.stack.receives: " + stack.receives->word, "plan.pp is 1");
     }

@@ -15,8 +15,8 @@ namespace scaleacross
 
 /// What a study says and its job does not have, a line each: words of experts for a model without
 /// them, of NCCL for other collectives, and modules of recomputation that there are none of or that
-/// others contain. They change nothing. What counts once `search` has chosen another field is not
-/// among them: that is what it is said for.
+/// others contain. They change nothing. What counts once `search` has chosen another field of the
+/// network is not among them: that is what it is said for.
 std::vector<std::string> WarningsOfNoEffect(const Scenario& scenario,
                                             const std::vector<SearchAxis>& search = {});
 
