@@ -516,14 +516,19 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
     }
 }
 
-/// Of how many a member hears at most over edges of a kind.
+/// Of how many a member hears at most over edges of a kind. In a ring those near by wait for what
+/// is granted to those far away, and count like these; in a tree most are near by.
 double
 NetworkModel::HeardOver(const PhaseView& view, const EdgeKind& kind, const EdgeSet& set)
 {
-    const double there = view.MembersIn(kind.from);
-    return view.direct ? (kind.from == kind.to ? set.count : there)
-                       : std::min(view.rounds.perMember / view.rounds.perEdge,
-                                  std::ceil(set.count / view.MembersIn(kind.to)));
+    if (view.direct)
+    {
+        return kind.from == kind.to ? set.count : view.MembersIn(kind.from);
+    }
+    const double peers = view.rounds.perMember / view.rounds.perEdge;
+    return StepsOf(view.phase).ChainOf() == Chain::Tree
+               ? std::min(peers, std::ceil(set.count / view.MembersIn(kind.to)))
+               : peers;
 }
 
 /// The messages of an edge leave no faster than their window comes back, and a member is sent no
