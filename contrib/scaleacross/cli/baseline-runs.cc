@@ -28,32 +28,31 @@ None(const std::string& name, const Infeasible& why, SearchStore& store)
 BaselineRuns::BaselineRuns(const Study& study,
                            const SearchSpace& space,
                            const Engine& engine,
-                           const SearchOptions& search,
-                           Duration limit)
+                           const SearchOptions& search)
     : m_study(study),
       m_space(space),
       m_engine(engine),
-      m_search(search),
-      m_limit(limit)
+      m_search(search)
 {
 }
 
 BaselineAnswer
-BaselineRuns::School(const std::string& name, SearchStore& store)
+BaselineRuns::School(const std::string& name, SearchStore& store, Duration limit)
 {
     const auto stored = Stored(name, store);
     if (stored && stored->plan)
     {
         m_chosen.emplace(name, *stored->plan);
     }
-    return stored ? *stored : Tuned(name, m_space, store, store.Runs());
+    return stored ? *stored : Tuned(name, m_space, store, store.Runs(), limit);
 }
 
 BaselineAnswer
 BaselineRuns::Reference(const std::string& name,
                         const std::vector<Ranked>& best,
                         SearchStore& store,
-                        const std::function<RunStore(const Scenario&)>& runsOf)
+                        const std::function<RunStore(const Scenario&)>& runsOf,
+                        Duration limit)
 {
     // Whether a failure still answers is not known here: the store knows the study's own
     // limits.
@@ -75,7 +74,7 @@ BaselineRuns::Reference(const std::string& name,
     }
     const auto& there = std::get<Study>(site);
     RunStore runs = runsOf(there.scenario);
-    return Tuned(name, SearchSpace(there), store, runs);
+    return Tuned(name, SearchSpace(there), store, runs, limit);
 }
 
 std::optional<BaselineAnswer>
@@ -107,7 +106,8 @@ BaselineAnswer
 BaselineRuns::Tuned(const std::string& name,
                     const SearchSpace& space,
                     SearchStore& store,
-                    RunStore& runs)
+                    RunStore& runs,
+                    Duration limit)
 {
     // A school tunes with the analytical engine whatever the search runs with: limits are for
     // runs, and a school that was cut short would have another plan.
@@ -116,7 +116,7 @@ BaselineRuns::Tuned(const std::string& name,
     SetBounds(tuning, BoundOf::Analytical);
     ProgressLine line(name);
     tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
-    const StopAfter timer(m_limit, *m_search.stop);
+    const StopAfter timer(limit, *m_search.stop);
     tuning.stop = &timer.Flag();
     std::variant<Plan, Infeasible> chosen;
     try
@@ -130,7 +130,7 @@ BaselineRuns::Tuned(const std::string& name,
             throw;
         }
         // The next call may give it more.
-        const Infeasible late{"time", name + " is not found in " + ToString(m_limit)};
+        const Infeasible late{"time", name + " is not found in " + ToString(limit)};
         return {name, std::nullopt, "", late};
     }
     if (const auto* none = std::get_if<Infeasible>(&chosen))

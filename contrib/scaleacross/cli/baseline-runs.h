@@ -20,22 +20,22 @@ namespace scaleacross
 class BaselineRuns
 {
   public:
-    /// All but the limit are referred to. `limit`: how long each may take to be found.
+    /// All are referred to.
     BaselineRuns(const Study& study,
                  const SearchSpace& space,
                  const Engine& engine,
-                 const SearchOptions& search,
-                 Duration limit);
+                 const SearchOptions& search);
 
-    /// The plan of a school.
-    BaselineAnswer School(const std::string& name, SearchStore& store);
+    /// The plan of a school, which has so long to be found in.
+    BaselineAnswer School(const std::string& name, SearchStore& store, Duration limit);
 
     /// The best plan of a reference on its own cluster, of whose runs the last argument is given
     /// the store. With one building that is the study's, and `best` its best plan, if it is known.
     BaselineAnswer Reference(const std::string& name,
                              const std::vector<Ranked>& best,
                              SearchStore& store,
-                             const std::function<RunStore(const Scenario&)>& runsOf);
+                             const std::function<RunStore(const Scenario&)>& runsOf,
+                             Duration limit);
 
   private:
     /// What this search has found before, if that still answers.
@@ -45,13 +45,13 @@ class BaselineRuns
     BaselineAnswer Tuned(const std::string& name,
                          const SearchSpace& space,
                          SearchStore& store,
-                         RunStore& runs);
+                         RunStore& runs,
+                         Duration limit);
 
     const Study& m_study;
     const SearchSpace& m_space;
     const Engine& m_engine;
     const SearchOptions& m_search;
-    Duration m_limit;
     ChosenBaselines m_chosen;
 };
 

@@ -16,8 +16,10 @@
 #include "core/explore/model-error.h"
 #include "core/store/search-store.h"
 
+#include <algorithm>
 #include <chrono>
 #include <fmt/core.h>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <unistd.h>
@@ -66,6 +68,80 @@ IdentityOf(const Study& study, const ExploreOptions& options, const SearchOption
             search.goals,
             search.shard,
             SettingsJson(options.common)};
+}
+
+/// What parts of --stop-after schools have together, and of what they leave the search, if there is
+/// a reference to be found behind it.
+constexpr double kSchoolsPart = 0.5;
+constexpr double kSearchPart = 0.75;
+
+/// Wall clock time that an answer may take, from when this is made.
+class TimeBudget
+{
+  public:
+    /// @param limit Max(): none
+    explicit TimeBudget(Duration limit)
+        : m_limit(limit)
+    {
+    }
+
+    bool IsLimited() const
+    {
+        return m_limit < Duration::Max();
+    }
+
+    Duration Spent() const
+    {
+        const auto spent = std::chrono::steady_clock::now() - m_start;
+        return Duration::Seconds(std::chrono::duration<double>(spent).count());
+    }
+
+    /// A part of what is left; a moment at least, as who has no time at all cannot say so.
+    Duration Part(double part) const
+    {
+        return IsLimited() ? std::max(Duration::Microseconds(1),
+                                      Duration::Seconds((m_limit - Spent()).S() * part))
+                           : m_limit;
+    }
+
+  private:
+    Duration m_limit;
+    std::chrono::steady_clock::time_point m_start{std::chrono::steady_clock::now()};
+};
+
+/// The plans of a study's schools, which are to be found in this time: each has its part of what
+/// those before it have left.
+std::vector<BaselineAnswer>
+FindSchools(const Study& study, BaselineRuns& runs, SearchStore& store, Duration limit)
+{
+    const TimeBudget budget(limit);
+    std::vector<std::string> names;
+    std::copy_if(study.baselines.begin(),
+                 study.baselines.end(),
+                 std::back_inserter(names),
+                 [](const std::string& name) { return !IsReference(name); });
+    std::vector<BaselineAnswer> found;
+    for (size_t i = 0; i < names.size(); i++)
+    {
+        const double part = 1.0 / static_cast<double>(names.size() - i);
+        found.push_back(runs.School(names[i], store, budget.Part(part)));
+    }
+    return found;
+}
+
+/// A search that has ended by its limit answers with no plan that is slower than a school's among
+/// its own.
+void
+OfferSchools(const SearchSpace& space, Answer& answer)
+{
+    for (const BaselineAnswer& school : answer.baselines)
+    {
+        const auto* report = std::get_if<RunReport>(&school.evaluation);
+        if (answer.outOfTime && report != nullptr && space.Holds(*school.plan))
+        {
+            answer.search.board.Offer({0, *school.plan, CanonicalText(*school.plan), *report});
+        }
+    }
 }
 
 /// Why a search has no answer.
@@ -205,27 +281,19 @@ ExploreStudy(const Study& study,
              Database& database,
              const std::atomic<bool>& stop)
 {
-    const auto start = std::chrono::steady_clock::now();
-    const Duration limit = TimeLimitOf(options.stopAfter, "--stop-after");
-    const StopAfter timer(limit, stop);
+    const TimeBudget budget(TimeLimitOf(options.stopAfter, "--stop-after"));
     const auto engineFor = [&study](const std::atomic<bool>& until) {
         return MakeSweepEngine(study.engines.front(), "engines", until);
     };
     const auto engine = engineFor(stop);
     SearchOptions search = SearchOptionsOf(study, options);
     search.stop = &stop;
-    SearchOptions own = search;
-    own.stop = &timer.Flag();
-    ProgressLine line("explore" + (options.turn.empty() ? "" : " " + options.turn));
-    own.progress = [&line](const Progress& progress) { line.Show(progress); };
-
     const auto method = MethodOf(options);
     SearchStore store(database,
                       MakeRunSetting(study.scenario, *engine, search.run),
                       space,
                       IdentityOf(study, options, search),
                       options.worker.failures);
-    BaselineRuns runs(study, space, *engine, search, limit);
     const auto runsOf = [&](const Scenario& scenario) {
         return RunStore(database,
                         MakeRunSetting(scenario, *engine, search.run),
@@ -235,37 +303,49 @@ ExploreStudy(const Study& study,
     answer.database = database.Path();
     answer.plans = space.Size();
     answer.goals = search.goals;
-    answer.search = method->Run(space, *engineFor(timer.Flag()), own, store);
-    answer.outOfTime = answer.search.interrupted && !stop;
-    answer.search.interrupted = answer.search.interrupted && stop;
-    const auto finish = [&answer, &store, start] {
-        const auto elapsed = std::chrono::steady_clock::now() - start;
-        answer.seconds = std::chrono::duration<double>(elapsed).count();
+    const auto finish = [&answer, &store, &budget] {
+        answer.seconds = budget.Spent().S();
         answer.id = store.Id();
         return answer;
     };
+    const auto searchFor = [&](Duration limit) {
+        const StopAfter timer(limit, stop);
+        SearchOptions own = search;
+        own.stop = &timer.Flag();
+        ProgressLine line("explore" + (options.turn.empty() ? "" : " " + options.turn));
+        own.progress = [&line](const Progress& progress) { line.Show(progress); };
+        answer.search = method->Run(space, *engineFor(timer.Flag()), own, store);
+        answer.outOfTime = answer.search.interrupted && !stop;
+        answer.search.interrupted = answer.search.interrupted && stop;
+    };
     if (options.shard)
     {
+        searchFor(Duration::Max());
         return finish();
     }
+    BaselineRuns runs(study, space, *engine, search);
+    const auto reference =
+        std::find_if(study.baselines.begin(), study.baselines.end(), IsReference);
     try
     {
-        for (const auto& name : study.baselines)
+        if (budget.IsLimited())
         {
-            if (answer.search.interrupted)
+            answer.baselines = FindSchools(study, runs, store, budget.Part(kSchoolsPart));
+            searchFor(budget.Part(reference == study.baselines.end() ? 1 : kSearchPart));
+            OfferSchools(space, answer);
+        }
+        else
+        {
+            searchFor(Duration::Max());
+            if (!answer.search.interrupted)
             {
-                break;
+                answer.baselines = FindSchools(study, runs, store, Duration::Max());
             }
-            if (IsReference(name))
-            {
-                const auto best =
-                    answer.outOfTime ? std::vector<Ranked>() : answer.search.board.Best();
-                answer.oneSite = runs.Reference(name, best, store, runsOf);
-            }
-            else
-            {
-                answer.baselines.push_back(runs.School(name, store));
-            }
+        }
+        if (reference != study.baselines.end() && !answer.search.interrupted)
+        {
+            const auto best = answer.outOfTime ? std::vector<Ranked>() : answer.search.board.Best();
+            answer.oneSite = runs.Reference(*reference, best, store, runsOf, budget.Part(1));
         }
     }
     catch (const Interrupted&)

@@ -184,6 +184,33 @@ TEST(SearchSpace, DuplicatesRunAlike)
                              1);
 }
 
+TEST(SearchSpace, HoldsWhatMeansTheSameAsOneOfItsPlans)
+{
+    const Study study =
+        TwoBuildings("search: {plan: {tp: [4, 8], pp: [1, 2], crossing: [dp, pp], "
+                     "sharding: [ddp, fsdp, hsdp], reshard: [false, true]}, "
+                     "network: {collective: [ring, hierarchical], qps: [4, 16]}}\n");
+    const SearchSpace space(study);
+    for (const Plan& plan : Distinct(space))
+    {
+        EXPECT_TRUE(space.Holds(plan)) << CanonicalText(plan);
+    }
+    // Inside a building fsdp is hsdp, and without a pipeline of several stages chunks mean nothing.
+    Plan plan = Distinct(space).back();
+    plan.parallel.pp = 2;
+    plan.parallel.crossing = Crossing::Pipeline;
+    plan.parallel.sharding = "hsdp";
+    EXPECT_TRUE(space.Holds(plan)) << CanonicalText(plan);
+    plan.network.qps = 8;
+    EXPECT_FALSE(space.Holds(plan));
+    plan.network.qps = 4;
+    plan.parallel.tp = 2;
+    EXPECT_FALSE(space.Holds(plan));
+    plan.parallel.tp = 8;
+    plan.parallel.microbatch = 2;
+    EXPECT_FALSE(space.Holds(plan)); // of which the study has one value
+}
+
 TEST(SearchSpace, RecomputationOfTheSameIsNoOtherPlan)
 {
     // Experts in every `every`-th layer, in none with 0.

@@ -153,11 +153,10 @@ AddExplore(CommandLine& program)
     AddSearchOptions(command, *options);
     AddAnswerOptions(command, *options);
     command
-        .Add(
-            "--stop-after",
-            options->stopAfter,
-            "how long to search, such as 60s; the answer is then the best so far, and how far from "
-            "the very best it can be; each baseline has as long; default: until it is done")
+        .Add("--stop-after",
+             options->stopAfter,
+             "how long baselines and search may take together, such as 60s; the answer is then the "
+             "best so far, and how far from the very best it can be; default: until it is done")
         .Named("TIME")
         .Excludes("--robust");
     command.Flag("--json", options->common.json, "print JSON instead of tables");

@@ -420,6 +420,34 @@ SearchSpace::PlanAt(uint64_t index) const
     return plan == nullptr ? std::nullopt : std::optional<Plan>(std::move(*plan));
 }
 
+bool
+SearchSpace::Holds(const Plan& plan) const
+{
+    const Plan meaning = Meaning(Complete(plan));
+    std::vector<size_t> digits;
+    for (const Axis& axis : m_axes)
+    {
+        const auto begin = axis.plans.begin();
+        auto value = std::find_if(begin, axis.plans.end(), [&](const Plan& of) {
+            return axis.field->equal(of, plan);
+        });
+        // What the plan says may be another word for one of the values, here.
+        value = value != axis.plans.end()
+                    ? value
+                    : std::find_if(begin, axis.plans.end(), [&](const Plan& of) {
+                          Plan other = plan;
+                          axis.field->assign(other, of);
+                          return AreEqual(Meaning(Complete(other)), meaning);
+                      });
+        if (value == axis.plans.end())
+        {
+            return false;
+        }
+        digits.push_back(static_cast<size_t>(value - begin));
+    }
+    return AreEqual(Meaning(Complete(Make(digits))), meaning);
+}
+
 uint64_t
 SearchSpace::FamilySize(size_t level) const
 {

@@ -68,6 +68,9 @@ class SearchSpace
     /// The same without saying why it is none.
     std::optional<Plan> PlanAt(uint64_t index) const;
 
+    /// Whether one of its plans means the same as this one.
+    bool Holds(const Plan& plan) const;
+
     /// The depths that have axes; one at least. Families of the last are single plans.
     const std::vector<PlanDepth>& Levels() const
     {
