@@ -154,8 +154,10 @@ CheckUnasked(const Study& study,
             engines.push_back(
                 std::make_unique<WorkerEngine>(MakeEngine(check.engines[i]), timer.Flag()));
         }
-        check.cutShort = setting.run.limits.wallTime > kUnaskedLimit;
-        setting.run.limits.wallTime = std::min(setting.run.limits.wallTime, kUnaskedLimit);
+        const Duration most =
+            std::clamp(Duration::Seconds(answer.seconds), kUnaskedLeast, kUnaskedLimit);
+        check.cutShort = setting.run.limits.wallTime > most;
+        setting.run.limits.wallTime = std::min(setting.run.limits.wallTime, most);
         const size_t runs = plans.size() * engines.size();
         Checker checker(study, space, setting, runs, database, timer.Flag());
         // Without a time of the best plan the others' say nothing of whether it stays the best.
