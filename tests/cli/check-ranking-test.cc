@@ -206,7 +206,7 @@ TEST_F(CheckRanking, MoreTimeServesWhicheverPlanRanOutOfIt)
     EXPECT_THAT(Run(explore).out, HasSubstr(more));
 }
 
-TEST_F(CheckRanking, WhatIsLeftOfTheTimeToStopAfterHasToDo)
+TEST_F(CheckRanking, TakesWhatIsLeftOfStopAfter)
 {
     RunJson("explore study.yaml --verify 0"); // so that there is a best plan at once
     const Call call = Run("explore study.yaml --stop-after 1us");

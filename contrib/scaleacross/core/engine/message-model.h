@@ -56,16 +56,18 @@ class MessageModel
     /// windows; 0 without such a limit.
     double WindowSeconds(double messageBytes, const FabricPath& path) const;
 
-    /// What `messages` messages of a connection take of what it may have under way: outstanding
-    /// segments, its queue pairs' windows or slots of staged copies, whichever holds back most.
-    /// Each is written in pieces of `write` bytes and moves in `seconds`.
+    /// Returns what `messages` messages of a connection take of what it may have under way:
+    /// outstanding segments, its queue pairs' windows or slots of staged copies, whichever holds
+    /// back most. Each has `bytes` of payload (0 < write <= bytes), is written in pieces of `write`
+    /// bytes, and moves in `seconds`; `path` is the connection's.
     WindowUse WindowOf(double messages,
                        double bytes,
                        double write,
                        double seconds,
                        const FabricPath& path) const;
 
-    /// What messages to one NIC take of what that grants.
+    /// Returns what messages of `bytes` of payload each to one NIC, over `path`, take of what that
+    /// grants; no window without `network.admission`.
     WindowUse AdmissionOf(double messages, double bytes, const FabricPath& path) const;
 
     /**
