@@ -130,7 +130,7 @@ BaselineRuns::Tuned(const std::string& name,
             throw;
         }
         // The next call may give it more.
-        const Infeasible late{"time", name + " is not found in " + ToString(limit)};
+        const Infeasible late{kLate, name + " is not found in " + ToString(limit)};
         return {name, std::nullopt, "", late};
     }
     if (const auto* none = std::get_if<Infeasible>(&chosen))

@@ -20,6 +20,9 @@ namespace scaleacross
 class BaselineRuns
 {
   public:
+    /// The reason of a baseline that is not found in its time.
+    static constexpr const char* kLate = "time";
+
     /// All are referred to.
     BaselineRuns(const Study& study,
                  const SearchSpace& space,

@@ -96,6 +96,11 @@ class TimeBudget
         return Duration::Seconds(std::chrono::duration<double>(spent).count());
     }
 
+    bool IsLeft() const
+    {
+        return Spent() < m_limit;
+    }
+
     /// A part of what is left; a moment at least, as who has no time at all cannot say so.
     Duration Part(double part) const
     {
@@ -127,6 +132,21 @@ FindSchools(const Study& study, BaselineRuns& runs, SearchStore& store, Duration
         found.push_back(runs.School(names[i], store, budget.Part(part)));
     }
     return found;
+}
+
+/// Gives schools that were not found in their part of the time what a search has left of it that
+/// was done earlier.
+void
+FindLateSchools(Answer& answer, BaselineRuns& runs, SearchStore& store, const TimeBudget& budget)
+{
+    for (BaselineAnswer& school : answer.baselines)
+    {
+        const auto* none = std::get_if<Infeasible>(&school.evaluation);
+        if (none != nullptr && none->reason == BaselineRuns::kLate && budget.IsLeft())
+        {
+            school = runs.School(school.name, store, budget.Part(1));
+        }
+    }
 }
 
 /// A search that has ended by its limit answers with no plan that is slower than a school's among
@@ -333,6 +353,10 @@ ExploreStudy(const Study& study,
             answer.baselines = FindSchools(study, runs, store, budget.Part(kSchoolsPart));
             searchFor(budget.Part(reference == study.baselines.end() ? 1 : kSearchPart));
             OfferSchools(space, answer);
+            if (!answer.search.interrupted && !answer.outOfTime)
+            {
+                FindLateSchools(answer, runs, store, budget);
+            }
         }
         else
         {
