@@ -174,7 +174,7 @@ def draw(bars, search, missing):
     matplotlib.rcParams.update({
         "font.family": "sans-serif", "font.size": 9, "text.parse_math": False,
         "axes.unicode_minus": False, "svg.fonttype": "none", "svg.hashsalt": "scaleacross"})
-    title = textwrap.wrap(f"{search['study']}, {bars['gpus'].iloc[0]:,} GPUs", 75)
+    title = textwrap.wrap(f"{database.name_of(search)}, {bars['gpus'].iloc[0]:,} GPUs", 75)
     answer = textwrap.wrap(headline(bars, search), 115)
     notes = textwrap.wrap(caption(bars, search, missing), 150)
     top = LINE * (len(title) + len(answer) + 2.4)
@@ -271,6 +271,9 @@ def main(arguments=None):
     try:
         with database.open_database(options.db) as connection:
             search = database.choose_search(connection, options.study, options.search)
+            if search["finished"] != 1:
+                raise database.InputError("the search is not finished; the same ./scaleacross explore "
+                                          "goes on")
             data = data_of(connection, search)
         save(draw_data(data), options.output)
     except database.InputError as error:

@@ -13,7 +13,8 @@ import json
 import os
 import pathlib
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import pandas
 
@@ -79,31 +80,65 @@ def searches(connection: sqlite3.Connection) -> pandas.DataFrame:
            FROM search JOIN scenario ON scenario.id = scenario_id ORDER BY search.id""", connection)
 
 
+# Keys of a study that decide nothing that a search of it finds.
+IDLE = {"study", "baselines"}
+LISTED = 20  # searches; more are not read
+
+
+def is_as_written(search: Mapping[str, Any]) -> bool:
+    """Whether a search is of a study as its file says it: without --set or --sweep."""
+    settings = search["settings"]
+    return not isinstance(settings, str) or set(json.loads(settings)) <= IDLE
+
+
+def name_of(search: Mapping[str, Any]) -> str:
+    """The study of a search and what was set of it: small, cluster.cross.distance=30km."""
+    settings = search["settings"]
+    said = json.loads(settings) if isinstance(settings, str) else {}
+    return ", ".join([search["study"], *(f"{key}={value}" for key, value in said.items())])
+
+
+def _listed(found: pandas.DataFrame) -> str:
+    lines = []
+    for row in found.head(LISTED).to_dict("records"):
+        ended = "" if row["finished"] == 1 else ", not finished"
+        lines.append(f"\n    --search {row['id']}: {name_of(row)} ({row['engine']} engine, {row['plans']} "
+                     f"plans{ended}, {row['updated_at']})")
+    if len(found) > LISTED:
+        lines.append(f"\n    and {len(found) - LISTED} more")
+    return "".join(lines)
+
+
 def choose_search(connection: sqlite3.Connection, study: str | None = None,
                   search_id: int | None = None) -> pandas.Series:
-    """The row of the one finished search that is meant; InputError if it is none or several."""
+    """The row of the search that is meant: the one of this number, else the only one of a study as
+    its file says it, without --set or --sweep. The program's commands choose alike.
+
+    Raises InputError with a list of what is there where none is meant, or several could be.
+    """
     found = searches(connection)
     if found.empty:
-        raise InputError("the database holds no search; ./scaleacross explore STUDY makes one")
+        raise InputError(("" if search_id is None else f"--search {search_id}: ") +
+                         "the database holds no search; ./scaleacross explore STUDY makes one")
     if study is not None:
         names = ", ".join(sorted(set(found["study"])))
         found = found[found["study"] == study]
         if found.empty:
             raise InputError(f"no search of study '{study}' in the database; it holds: {names}")
     if search_id is not None:
-        of = f" of study '{study}'" if study is not None else ""
-        ids = ", ".join(map(str, found["id"]))
-        found = found[found["id"] == search_id]
-        if found.empty:
-            raise InputError(f"no search {search_id}{of} in the database; it holds: {ids}")
-    finished = found[found["finished"] == 1]
-    if finished.empty:
-        raise InputError("the search is not finished; the same ./scaleacross explore goes on")
-    if len(finished) > 1:
-        rows = "; ".join(f"{row.id} ({row.study}, {row.plans} plans, {row.updated_at})"
-                         for row in finished.itertuples())
-        raise InputError(f"the database holds several searches; choose one by --search: {rows}")
-    return finished.iloc[0]
+        chosen = found[found["id"] == search_id]
+        if chosen.empty:
+            of = f" of study '{study}'" if study is not None else ""
+            raise InputError(f"--search {search_id}: the database has no such search{of}; it holds:"
+                             f"{_listed(found)}")
+        return chosen.iloc[0]
+    meant = found[[is_as_written(row) for row in found.to_dict("records")]]
+    if len(meant) != 1:
+        problem = ("no search is stored here of a study as its file says it, without --set or --sweep"
+                   if meant.empty else
+                   f"{len(meant)} searches are stored here of studies as their files say them")
+        raise InputError(f"{problem}; say which by --search:{_listed(found)}")
+    return meant.iloc[0]
 
 
 def ranked_plans(connection: sqlite3.Connection, search_id: int) -> pandas.DataFrame:

@@ -604,7 +604,7 @@ class Pages(unittest.TestCase):
                 ([empty, out], "empty.db: an SQLite database, but not one of ScaleAcross"),
                 ([nothing, out], "neither a search nor a run; ./scaleacross explore STUDY --db"),
                 ([self.db, out, "--search", "9"],
-                 r"--search 9: the database has no such search; it holds: 1 \(small-two-buildings"),
+                 r"--search 9: the database has no such search; it holds:\s+--search 1: small-two-buildings"),
                 ([runs, out, "--search", "1"], "--search 1: the database holds no search"),
                 ([self.db, out, "--search", "x"], "'x' is no whole number from 1 on"),
                 ([self.db, out, "--top", "0"], "'0' is no whole number from 1 on"),

@@ -5,13 +5,13 @@
 #include "cli/engines.h"
 #include "cli/output-file.h"
 #include "cli/placed-error.h"
-#include "cli/show/report-json.h"
+#include "cli/study-settings.h"
 #include "core/base/errors.h"
+#include "core/io/wildcard-path.h"
 #include "helper/engine/study-attributes.h"
 
 #include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 namespace scaleacross
@@ -37,7 +37,7 @@ AddStudyOrKept(Command command, CommonOptions& options)
     command
         .Add("--search",
              options.kept.search,
-             "number of the search in it; default: that of the study as it is, the last of several")
+             "number of the search in it; default: that of the study as its file says it")
         .Between(1, std::numeric_limits<int64_t>::max())
         .Needs("--from");
     command.Add("--rank", options.kept.rank, "which of its plans, 1 being the best")
@@ -132,28 +132,24 @@ OverridesOf(const CommonOptions& options)
                               "a path and a value, such as plan.tp=8",
                               "");
         }
-        overrides.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+        const std::string key = text.substr(0, equals);
+        const bool twice = std::any_of(overrides.begin(), overrides.end(), [&key](const auto& one) {
+            return one.first == key;
+        });
+        if (twice && HasWildcard(key)) // of factors the last would not be all
+        {
+            throw ConfigError("--set " + text,
+                              "another --set is of " + key,
+                              "every path with * once",
+                              "leave one of them out; factors give their product");
+        }
+        overrides.emplace_back(key, text.substr(equals + 1));
     }
     if (options.seed)
     {
         overrides.emplace_back("seed", std::to_string(*options.seed));
     }
     return overrides;
-}
-
-std::string
-SettingsJson(const CommonOptions& options)
-{
-    Json settings = Json::object();
-    for (const std::string& text : options.set)
-    {
-        const size_t equals = text.find('=');
-        const std::string key = text.substr(0, equals);
-        settings.erase(key); // the last of equal keys also comes last
-        settings[key] = text.substr(equals + 1);
-    }
-    // A value that is no UTF-8 has been refused by whoever reads it.
-    return settings.empty() ? "" : settings.dump();
 }
 
 Study
@@ -183,8 +179,43 @@ SourceOf(const CommonOptions& options)
     return options.kept.db.empty() ? options.study : options.kept.db;
 }
 
+namespace
+{
+
+/// What was set of the study that was read by these options.
+std::vector<StudySetting>
+SettingsOf(const CommonOptions& options, StudyScope scope, const Study& study)
+{
+    if (options.kept.db.empty() && (scope == StudyScope::Training || scope == StudyScope::Replay))
+    {
+        return SettingsFinder(scope).Find(options, study);
+    }
+    // On top of what a search has set, or of a part of a study, which has no meaning by itself.
+    std::vector<StudySetting> settings = study.settings;
+    for (const auto& [key, value] : GivenSettings(options))
+    {
+        settings.erase(
+            std::remove_if(settings.begin(),
+                           settings.end(),
+                           [&key = key](const StudySetting& one) { return one.key == key; }),
+            settings.end());
+        settings.push_back({key, value});
+    }
+    return settings;
+}
+
+} // namespace
+
 Study
 StudyOf(const CommonOptions& options, StudyScope scope)
+{
+    Study study = StudyWithoutSettings(options, scope);
+    study.settings = options.set.empty() ? study.settings : SettingsOf(options, scope, study);
+    return study;
+}
+
+Study
+StudyWithoutSettings(const CommonOptions& options, StudyScope scope)
 {
     if (!options.kept.db.empty())
     {

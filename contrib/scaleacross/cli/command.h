@@ -84,9 +84,6 @@ Overrides OverridesOf(const CommonOptions& options);
 /// A study that has been read, once its ns-3 attributes and engines are known to be right.
 Study Checked(Study study);
 
-/// What --set changes of the study, by key, as JSON; of equal keys the last. "": nothing.
-std::string SettingsJson(const CommonOptions& options);
-
 /// The file that the options name: a study, or a database that keeps its plan.
 const std::string& SourceOf(const CommonOptions& options);
 
@@ -96,6 +93,9 @@ void WarnOfModel(const Study& study);
 
 /// Reads the study that the options name.
 Study StudyOf(const CommonOptions& options, StudyScope scope = StudyScope::Training);
+
+/// The same without Study::settings, which takes further readings.
+Study StudyWithoutSettings(const CommonOptions& options, StudyScope scope = StudyScope::Training);
 
 /// A study's name as that of a file in the current folder: a slash becomes "-", and dots and dashes
 /// that it begins with "_".

@@ -7,6 +7,7 @@
 #include "cli/engines.h"
 #include "cli/question.h"
 #include "cli/show/progress-line.h"
+#include "cli/study-settings.h"
 #include "cli/workers/stop-after.h"
 #include "cli/workers/time-limit.h"
 #include "core/base/parse-at.h"
@@ -21,6 +22,7 @@
 #include <fmt/core.h>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <unistd.h>
 
@@ -62,12 +64,17 @@ MethodOf(const ExploreOptions& options)
 SearchIdentity
 IdentityOf(const Study& study, const ExploreOptions& options, const SearchOptions& search)
 {
+    std::vector<StudySetting> settings;
+    std::copy_if(study.settings.begin(),
+                 study.settings.end(),
+                 std::back_inserter(settings),
+                 [](const StudySetting& setting) { return setting.ofSearch; });
     return {study.name,
             MethodOf(options)->Name(),
             options.keep,
             search.goals,
             search.shard,
-            SettingsJson(options.common)};
+            settings.empty() ? "" : SettingsJson(settings).dump()};
 }
 
 /// What parts of --stop-after schools have together, and of what they leave the search, if there is

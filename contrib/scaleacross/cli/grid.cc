@@ -2,10 +2,10 @@
 
 #include "cli/grid.h"
 
+#include "cli/study-settings.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/spec/cluster-part.h"
-#include "core/spec/study-json.h"
 
 #include <iostream>
 #include <map>
@@ -106,34 +106,6 @@ Expanded(SweepAxis axis, const CommonOptions& common, bool told)
     return axis;
 }
 
-/// What a study says, whatever words it says it in, and whatever it is called.
-std::string
-MeaningOf(const Study& study)
-{
-    std::string text = std::to_string(study.seed) + "\n";
-    for (const std::string& engine : study.engines)
-    {
-        text += engine + "\n";
-    }
-    if (study.prices)
-    {
-        for (const Field<PriceSpec>& field : PriceSpec::Fields())
-        {
-            text += field.get(*study.prices) + "\n";
-        }
-    }
-    for (const SearchAxis& axis : study.search)
-    {
-        text += axis.key;
-        for (const std::string& value : axis.values)
-        {
-            text += "," + value;
-        }
-        text += "\n";
-    }
-    return text + StudyJson(study.scenario);
-}
-
 /// Throws ConfigError where two values of an axis give the same study everywhere, such as 1km and
 /// 1000m: that would be the same question twice, and a flip between them none.
 void
@@ -145,7 +117,9 @@ RefuseSameValues(const std::vector<std::string>& sweeps,
     std::map<std::string, size_t> known;
     for (const GridPoint& point : points)
     {
-        meanings.push_back(known.emplace(MeaningOf(point.study), known.size()).first->second);
+        Study study = point.study;
+        study.uncertain.reset(); // of which no point asks
+        meanings.push_back(known.emplace(MeaningOf(study).search, known.size()).first->second);
     }
     size_t apart = points.size(); // points between two values of the axis
     for (size_t a = 0; a < axes.size(); a++)
@@ -232,9 +206,11 @@ GridOf(const CommonOptions& common,
         }
         points = std::move(more);
     }
+    SettingsFinder settings;
     for (GridPoint& point : points)
     {
-        point.study = StudyOf(point.common);
+        point.study = StudyWithoutSettings(point.common);
+        point.study.settings = settings.Find(point.common, point.study);
         for (const auto& searched : point.study.search)
         {
             for (size_t i = 0; i < axes.size(); i++)

@@ -2,78 +2,17 @@
 
 #include "cli/kept-plan.h"
 
+#include "cli/chosen-search.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/spec/plan-fields.h"
 
-#include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <utility>
 #include <vector>
 
 namespace scaleacross
 {
-
-namespace
-{
-
-/// What --set and --sweep have made another question of the study.
-size_t
-ChangesOf(const SearchSummary& search)
-{
-    static const std::array<std::string, 3> without = {"study", "engines", "baselines"};
-    return static_cast<size_t>(
-        std::count_if(search.settings.begin(), search.settings.end(), [](const auto& setting) {
-            return std::find(without.begin(), without.end(), setting.first) == without.end();
-        }));
-}
-
-bool
-IsAnswered(const SearchSummary& search)
-{
-    return search.finished && !search.conclusion.explanation.empty();
-}
-
-} // namespace
-
-int64_t
-UsualSearch(const std::vector<SearchSummary>& searches)
-{
-    // They stand in the order in which they were worked on, the last one first.
-    return std::max_element(searches.begin(),
-                            searches.end(),
-                            [](const SearchSummary& a, const SearchSummary& b) {
-                                return std::pair(IsAnswered(a), ChangesOf(b)) <
-                                       std::pair(IsAnswered(b), ChangesOf(a));
-                            })
-        ->id;
-}
-
-SearchSummary
-ChosenSearch(Database& database, int64_t search)
-{
-    const auto searches = ListSearches(database);
-    if (searches.empty())
-    {
-        throw ConfigError(database.Path(),
-                          "no search is stored here",
-                          "a database in which explore has stored one",
-                          "");
-    }
-    const int64_t id = search == 0 ? UsualSearch(searches) : search;
-    const auto found = std::find_if(searches.begin(), searches.end(), [&](const auto& one) {
-        return one.id == id;
-    });
-    if (found == searches.end())
-    {
-        throw ConfigError("--search " + std::to_string(search),
-                          "the database has no such search",
-                          "a number that `show` lists",
-                          "");
-    }
-    return *found;
-}
 
 namespace
 {
@@ -168,6 +107,10 @@ StudyOfKept(const KeptPlanName& name, const Overrides& changes)
                     changes);
     study.given.insert(study.given.end(), kept.search.searched.begin(), kept.search.searched.end());
     study.name = kept.search.study;
+    for (const auto& [key, value] : kept.search.settings)
+    {
+        study.settings.push_back({key, value});
+    }
     study.path = name.db;
     return study;
 }

@@ -18,17 +18,9 @@ namespace scaleacross
 struct KeptPlanName
 {
     std::string db;    //!< empty: none is named
-    int64_t search{0}; //!< 0: UsualSearch()
+    int64_t search{0}; //!< as ChosenSearch() takes it
     uint64_t rank{1};
 };
-
-/// The number of the search that is meant where none is named: an answered one before others, then
-/// that with the fewest changes of its study, so that no point of a sweep stands for it, and of
-/// several the one last worked on. Domain: there is one. The report has the same rule.
-int64_t UsualSearch(const std::vector<SearchSummary>& searches);
-
-/// The search of this number, 0: UsualSearch(). Throws ConfigError where there is none.
-SearchSummary ChosenSearch(Database& database, int64_t search);
 
 /**
  * The study that fixes a plan: a setting as a database has it (SearchSummary), and the plan.

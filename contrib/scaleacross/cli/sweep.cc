@@ -8,6 +8,7 @@
 #include "cli/show/report-text.h"
 #include "cli/show/sweep-rows.h"
 #include "cli/show/table.h"
+#include "cli/study-settings.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
@@ -295,6 +296,24 @@ ExploreAll(const ExploreOptions& options,
     return true;
 }
 
+/// Below what heads it.
+template <class Printer>
+void
+PrintSweep(const ExploreOptions& options,
+           const std::vector<SweepAxis>& axes,
+           const std::vector<GridPoint>& steps,
+           const Printer& printer)
+{
+    if (!options.common.json)
+    {
+        std::cout << SweepTitle(axes, steps) << printer.Text();
+        return;
+    }
+    Json json = SweepTitleJson(axes, steps);
+    json.update(printer.ToJson());
+    std::cout << json.dump(2) << "\n";
+}
+
 Exit
 Interrupt()
 {
@@ -322,7 +341,7 @@ SweepOne(const ExploreOptions& options,
                                  [&](const auto& step, const auto& space, const auto& answer) {
                                      printer.Add(step, space, answer);
                                  });
-    std::cout << (options.common.json ? printer.ToJson().dump(2) + "\n" : printer.Text());
+    PrintSweep(options, axes, steps, printer);
     options.csv.Write([&printer] { return printer.Rows(); });
     return done ? Exit::Done : Interrupt();
 }
@@ -343,7 +362,7 @@ SweepGrid(const ExploreOptions& options,
                                  [&](const auto& step, const auto& space, const auto& answer) {
                                      map.Add(step.values, step.study, space, answer);
                                  });
-    std::cout << (options.common.json ? map.ToJson().dump(2) + "\n" : map.Text());
+    PrintSweep(options, axes, steps, map);
     options.csv.Write([&map] { return map.Rows(); });
     return done ? Exit::Done : Interrupt();
 }
@@ -431,6 +450,86 @@ AreCompared(const std::vector<SweepPoint>& points)
     return std::count_if(points.begin(), points.end(), [](const SweepPoint& point) {
                return WinnerAt(point).has_value();
            }) > 1;
+}
+
+namespace
+{
+
+/// What all points have set, beside the axes.
+std::vector<StudySetting>
+SharedSettings(const std::vector<SweepAxis>& axes, const std::vector<GridPoint>& points)
+{
+    std::vector<StudySetting> shared;
+    for (const GridPoint& point : points)
+    {
+        for (const StudySetting& setting : point.study.settings)
+        {
+            const auto isAxis = [&setting](const SweepAxis& axis) {
+                return axis.key == setting.key;
+            };
+            const auto isKnown = [&setting](const StudySetting& other) {
+                return other.key == setting.key;
+            };
+            if (std::none_of(axes.begin(), axes.end(), isAxis) &&
+                std::none_of(shared.begin(), shared.end(), isKnown))
+            {
+                shared.push_back(setting);
+            }
+        }
+    }
+    return shared;
+}
+
+/// "cluster.cross.distance=30km, network.qps=8".
+std::string
+PointText(const std::vector<SweepAxis>& axes, const GridPoint& point)
+{
+    std::string text;
+    for (size_t i = 0; i < axes.size(); i++)
+    {
+        text += (i == 0 ? "" : ", ") + (axes[i].key + "=" + point.values[i]);
+    }
+    return text;
+}
+
+} // namespace
+
+std::string
+SweepTitle(const std::vector<SweepAxis>& axes, const std::vector<GridPoint>& points)
+{
+    Study study;
+    study.name = points.front().study.name;
+    study.settings = SharedSettings(axes, points);
+    std::string text = TitleOf(study) + ", swept over";
+    for (const SweepAxis& axis : axes)
+    {
+        text += (&axis == &axes.front() ? " " : " and ") + axis.key;
+    }
+    text += "\n";
+    for (const GridPoint& point : points)
+    {
+        if (IsAsWritten(point.study))
+        {
+            text += PointText(axes, point) + " is what the study says: this point is its search\n";
+        }
+    }
+    return text + "\n";
+}
+
+Json
+SweepTitleJson(const std::vector<SweepAxis>& axes, const std::vector<GridPoint>& points)
+{
+    Json json = {{"study", points.front().study.name},
+                 {"settings", SettingsJson(SharedSettings(axes, points))},
+                 {"as_written", nullptr}};
+    for (const GridPoint& point : points)
+    {
+        for (size_t i = 0; i < axes.size() && IsAsWritten(point.study); i++)
+        {
+            json["as_written"][axes[i].key] = point.values[i];
+        }
+    }
+    return json;
 }
 
 std::string

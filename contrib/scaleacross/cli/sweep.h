@@ -34,6 +34,14 @@ std::vector<Flip> FlipsAlong(const std::string& key, const std::vector<SweepPoin
 /// Whether points say anything of flips: two of them have a winner.
 bool AreCompared(const std::vector<SweepPoint>& points);
 
+/// What heads a sweep: its study, what all points have set of it, what is swept, and which points
+/// are the study itself.
+std::string SweepTitle(const std::vector<SweepAxis>& axes, const std::vector<GridPoint>& points);
+
+/// The same, as members of the JSON: `study`, `settings` and, at values of the axes or null,
+/// `as_written`.
+Json SweepTitleJson(const std::vector<SweepAxis>& axes, const std::vector<GridPoint>& points);
+
 /// "So far: 3 of 12 points." of a sweep that was interrupted; "" of one that is done.
 std::string DoneText(size_t done, size_t points);
 

@@ -26,8 +26,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
                         default=pathlib.Path("report.html"),
                         help="file to write, .html; replaced if it exists; default: report.html")
     parser.add_argument("--search", metavar="N", type=positive,
-                        help="number of the search, as `show` lists them; default: the study as it "
-                        "is, else that of the fewest changes; of several what was worked on last")
+                        help="number of the search; default: that of the study as its file "
+                        "says it, without --set or --sweep")
     parser.add_argument("--top", metavar="N", type=positive, default=10,
                         help="how many of the best plans to show; default: 10")
     options = parser.parse_args(arguments)

@@ -96,22 +96,6 @@ def is_answered(search: dict[str, Any]) -> bool:
     return search["finished"] == 1 and not missing(search["explanation"])
 
 
-def choose(found: pandas.DataFrame, search_id: int | None) -> dict[str, Any]:
-    """The search that is named, else that of the fewest changes, of several what was worked on
-    last; an answer before what has none."""
-    rows = found.to_dict("records")
-    if search_id is not None:
-        for row in rows:
-            if row["id"] == search_id:
-                return row
-        known = "; ".join(f"{row['id']} ({row['study']}"
-                          f"{', ' if settings_of(row) else ''}{settings_text(row)})"
-                          for row in rows)
-        raise InputError(f"--search {search_id}: the database has no such search; it holds: {known}")
-    return max(rows, key=lambda row: (is_answered(row), -len(effects_of(row)), row["updated_at"],
-                                      row["id"]))
-
-
 # What a scenario says of its spans, for a study as it is between others that were set.
 SPANS = {"cluster.cross.oversubscription": ("oversubscription", "{:g}"),
          "cluster.cross.distance": ("distance_km", "{:g}km"),
@@ -297,7 +281,10 @@ def read_source(path: str | os.PathLike[str], search_id: int | None = None,
         runs = database.runs(connection)
         if found.empty and search_id is not None:
             raise InputError(f"--search {search_id}: the database holds no search")
-        search = {} if found.empty else choose(found, search_id)
+        search: dict[str, Any] = {}
+        if not found.empty:
+            chosen = database.choose_search(connection, search_id=search_id)["id"]
+            (search,) = found[found["id"] == chosen].to_dict("records")
         if not search and runs.empty:
             raise InputError(f"{path}: the database holds neither a search nor a run; ./scaleacross "
                              f"explore STUDY --db {path} makes one")

@@ -4,6 +4,7 @@
 #include "cli/explore-study.h"
 #include "cli/output-file.h"
 #include "cli/robust-plan.h"
+#include "cli/study-settings.h"
 #include "cli/sweep.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
@@ -73,7 +74,9 @@ ExploreWith(const ExploreOptions& options,
                   << (robust ? "\n" + RobustText(study, space, *robust, options.top) : "")
                   << "\nStored in " << database.Path() << ".\n";
     }
-    options.csv.Write([&] { return AnswerJson(study, space, answer, options.top).at("ranking"); });
+    options.csv.Write([&] {
+        return WithChanges(study, AnswerJson(study, space, answer, options.top).at("ranking"));
+    });
     if (stop)
     {
         std::cerr << "scaleacross: interrupted; the same command goes on from here\n";

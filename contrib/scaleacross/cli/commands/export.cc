@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "cli/chosen-search.h"
 #include "cli/command.h"
 #include "cli/kept-plan.h"
 #include "cli/output-file.h"
@@ -188,7 +189,7 @@ AddExport(CommandLine& program)
     command
         .Add("--search",
              options->common.kept.search,
-             "number of the search; default: that of the study as it is, the last of several")
+             "number of the search; default: that of the study as its file says it")
         .Between(1, std::numeric_limits<int64_t>::max());
     command
         .Add("--rank",

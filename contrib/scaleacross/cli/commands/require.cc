@@ -6,6 +6,7 @@
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
 #include "cli/show/table.h"
+#include "cli/study-settings.h"
 #include "cli/warnings.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
@@ -311,7 +312,7 @@ TextOf(const Study& study,
     std::string text = fmt::format("{}: {} on {} GPUs in {} buildings\n"
                                    "One site with all of them takes {}: {}\n"
                                    "Asked for: at most {:g} % less than its throughput.\n\n",
-                                   study.name,
+                                   TitleOf(study),
                                    study.scenario.Job().model.name,
                                    study.scenario.cluster.Gpus(),
                                    study.scenario.cluster.buildings.size(),
@@ -407,6 +408,7 @@ JsonOf(const Study& study,
 {
     Json json = {
         {"study", study.name},
+        {"settings", SettingsJson(study.settings)},
         {"engine", study.engines.front()},
         {"loss", target},
         {"tolerance", kRequirementTolerance},
@@ -462,8 +464,10 @@ Require(const RequireCommand& options)
         std::cout << (options.common.json
                           ? JsonOf(study, target, asker.OneSite(), answers).dump(2) + "\n"
                           : TextOf(study, target, asker.OneSite(), answers));
-        options.csv.Write(
-            [&] { return JsonOf(study, target, asker.OneSite(), answers).at("answers"); });
+        options.csv.Write([&] {
+            return WithChanges(study,
+                               JsonOf(study, target, asker.OneSite(), answers).at("answers"));
+        });
         return Exit::Done;
     });
 }

@@ -8,6 +8,7 @@
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
 #include "cli/show/table.h"
+#include "cli/study-settings.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
@@ -174,7 +175,7 @@ TextOf(const Study& study, const Tornado& tornado)
     std::string text = fmt::format("{}: best plan {} takes {}\n"
                                    "Every input by itself, lowered and raised by {:g} %: time of "
                                    "that plan (kept) and of the best of a new search (best).\n\n",
-                                   study.name,
+                                   TitleOf(study),
                                    tornado.base.label,
                                    ToString(base),
                                    100 * tornado.by);
@@ -262,7 +263,10 @@ Json
 JsonOf(const Study& study, const Tornado& tornado)
 {
     const Duration base = tornado.BaseTime();
-    Json json = {{"study", study.name}, {"engine", study.engines.front()}, {"by", tornado.by}};
+    Json json = {{"study", study.name},
+                 {"settings", SettingsJson(study.settings)},
+                 {"engine", study.engines.front()},
+                 {"by", tornado.by}};
     json["base"] = {{"iteration_time_s", base.S()}, {"plan", ToJson(tornado.base.plan->plan)}};
     json["base"]["plan"]["label"] = tornado.base.label;
     const auto before = BaseWarnings(study, tornado);
@@ -321,7 +325,7 @@ AskSensitivity(const SensitivityCommand& options)
         SortByEffect(tornado.bars, tornado.BaseTime());
         std::cout << (options.common.json ? JsonOf(study, tornado).dump(2) + "\n"
                                           : TextOf(study, tornado));
-        options.csv.Write([&] { return JsonOf(study, tornado).at("inputs"); });
+        options.csv.Write([&] { return WithChanges(study, JsonOf(study, tornado).at("inputs")); });
         return Exit::Done;
     });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "cli/chosen-search.h"
 #include "cli/command.h"
 #include "cli/explore-study.h"
 #include "cli/kept-plan.h"
@@ -197,20 +198,6 @@ bool
 IsConcluded(const SearchSummary& search)
 {
     return !search.conclusion.explanation.empty();
-}
-
-/// What tells it from other searches: "small, cluster.cross.distance=20km, keep 5, shard 2/4".
-std::string
-NameOf(const SearchSummary& search)
-{
-    const std::string asked = AskedText(search);
-    std::string set;
-    for (const auto& [key, value] : search.settings)
-    {
-        set += ", " + key + "=" + value;
-    }
-    return search.study + set + (asked.empty() ? "" : ", " + asked) +
-           (search.shard.IsWhole() ? "" : ", shard " + ToString(search.shard));
 }
 
 Json
@@ -424,16 +411,9 @@ Exit
 ShowSearches(const ShowOptions& options, Database& database)
 {
     const auto searches = ListSearches(database);
-    const bool known = std::any_of(searches.begin(), searches.end(), [&](const auto& search) {
-        return search.id == options.search;
-    });
-    if (options.search != 0 && !known)
+    if (options.search != 0)
     {
-        throw ConfigError("--search " + std::to_string(options.search),
-                          "the database has no such search",
-                          searches.empty() ? "none: no search is stored here"
-                                           : "a number that `show` lists",
-                          "");
+        ChosenSearch(database.Path(), searches, options.search); // is there
     }
     if (options.common.json)
     {
@@ -445,12 +425,7 @@ ShowSearches(const ShowOptions& options, Database& database)
         std::cout << "no search is stored here\n";
         return Exit::Done;
     }
-    const int64_t id = options.search == 0 ? UsualSearch(searches) : options.search;
-    const SearchSummary* chosen = nullptr;
-    for (const auto& search : searches)
-    {
-        chosen = search.id == id ? &search : chosen;
-    }
+    const SearchSummary& chosen = ChosenSearch(database.Path(), searches, options.search);
     if (searches.size() > 1)
     {
         Table table({{"search"},
@@ -468,9 +443,9 @@ ShowSearches(const ShowOptions& options, Database& database)
                        search.finished ? "yes" : "no",
                        search.updated});
         }
-        std::cout << table.Text() << "\nsearch " << chosen->id << " (--search chooses another):\n";
+        std::cout << table.Text() << "\nsearch " << chosen.id << " (--search chooses another):\n";
     }
-    std::cout << SearchText(database, *chosen, options.top);
+    std::cout << SearchText(database, chosen, options.top);
     return Exit::Done;
 }
 
@@ -512,7 +487,10 @@ AddShow(CommandLine& program)
     Command command =
         program.Add("show", "print what a database holds or a study says, or draw its fabric");
     command.Add("DB|STUDY", options->common.study, "a database, or a study file").Required();
-    command.Add("--search", options->search, "number of the search to print")
+    command
+        .Add("--search",
+             options->search,
+             "number of the search to print; default: that of the study as its file says it")
         .Between(1, std::numeric_limits<int64_t>::max());
     command.Add("--top", options->top, "rows of the ranking to print")
         .Between(1, 1000000)

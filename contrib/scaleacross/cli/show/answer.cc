@@ -6,6 +6,7 @@
 #include "cli/show/ranking-columns.h"
 #include "cli/show/report-text.h"
 #include "cli/show/sureness.h"
+#include "cli/study-settings.h"
 #include "cli/warnings.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/model-error.h"
@@ -371,7 +372,7 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
 {
     const Frontier& counts = answer.search.counts;
     std::string text = fmt::format("{}: {} on {} GPUs in {} building{}\n",
-                                   study.name,
+                                   TitleOf(study),
                                    study.scenario.Job().model.name,
                                    study.scenario.cluster.Gpus(),
                                    study.scenario.cluster.buildings.size(),
@@ -417,7 +418,9 @@ Json
 AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
     const Conclusion& conclusion = answer.conclusion;
-    Json json = {{"study", study.name}, {"engine", study.engines.front()}};
+    Json json = {{"study", study.name},
+                 {"settings", SettingsJson(study.settings)},
+                 {"engine", study.engines.front()}};
     const auto best = answer.search.board.Best();
     json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, answer, best.front());
     if (!best.empty())

@@ -3,6 +3,7 @@
 #include "cli/explore-study.h"
 #include "cli/shell-text.h"
 #include "cli/show/ranking-columns.h"
+#include "cli/study-settings.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -71,7 +72,7 @@ ShardText(const Study& study, const SearchSpace& space, const Shard& shard, cons
     const Frontier& counts = answer.search.counts;
     const uint64_t positions = shard.Positions(space.Size(), space.FamilySize(0));
     std::string text = fmt::format("{}: shard {}, {} of {} combinations\n",
-                                   study.name,
+                                   TitleOf(study),
                                    ToString(shard),
                                    positions,
                                    answer.plans);
@@ -97,6 +98,7 @@ ShardJson(const Study& study, const SearchSpace& space, const Shard& shard, cons
 {
     Json json = SpaceJson(answer.search.counts, answer.plans);
     json["study"] = study.name;
+    json["settings"] = SettingsJson(study.settings);
     json["shard"] = {{"index", shard.index + 1},
                      {"count", shard.count},
                      {"combinations", shard.Positions(space.Size(), space.FamilySize(0))}};

@@ -32,6 +32,18 @@ PlainNumber(const std::string& text)
                                                : ParseNumber(text, -most, most);
 }
 
+/// A factor such as 0.5x.
+double
+FactorNumber(const std::string& text)
+{
+    constexpr double most = 1e300;
+    if (text.empty() || text.back() != 'x')
+    {
+        throw ValueError(Quoted(text) + " is no factor", "a number with x behind it", "");
+    }
+    return ParseNumber(text.substr(0, text.size() - 1), -most, most);
+}
+
 /// Three digits, which is more than an interpolation is worth.
 std::string
 PlainText(double number)
@@ -46,6 +58,7 @@ Kinds()
 {
     static const std::vector<Kind> kinds = {
         {"", PlainNumber, PlainText},
+        {"x", FactorNumber, [](double number) { return PlainText(number) + "x"; }},
         {"km",
          [](const std::string& text) { return ParseDistance(text).Value(); },
          [](double number) { return ToString(Distance(number)); }},

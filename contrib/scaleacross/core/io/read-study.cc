@@ -14,6 +14,7 @@
 #include "core/io/plan-reader.h"
 #include "core/io/stack-reader.h"
 #include "core/io/text-file.h"
+#include "core/io/wildcard-path.h"
 #include "core/spec/cluster-part.h"
 #include "core/spec/complete-search.h"
 #include "core/spec/plan-fields.h"
@@ -722,7 +723,10 @@ RootOf(const std::string& text, const std::string& name, const Overrides& overri
     NoteNamedFiles(root, std::filesystem::path(name).parent_path().string());
     for (const auto& [path, value] : overrides)
     {
-        SetYaml(root, path, value);
+        for (const auto& [single, own] : WithoutWildcards(root, path, value))
+        {
+            SetYaml(root, single, own);
+        }
     }
     return root;
 }

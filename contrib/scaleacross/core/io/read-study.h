@@ -15,6 +15,7 @@ namespace scaleacross
 
 /// Values set on the command line: path ("cluster.cross.oversubscription") and value ("4"), applied
 /// in order to the document before it is read. Any key can be set, also one the file leaves out.
+/// With "*" in its path one sets several values, or multiplies them (core/io/wildcard-path.h).
 using Overrides = std::vector<std::pair<std::string, std::string>>;
 
 /// What is read of a study.

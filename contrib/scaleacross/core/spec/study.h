@@ -29,6 +29,17 @@ struct SearchAxis
     std::vector<std::string> values;
 };
 
+/// A value of a study that was set for one call (--set, --sweep) to something else than what the
+/// file says.
+struct StudySetting
+{
+    std::string key;
+    std::string value;
+    /// What is searched, and how fast its plans are, follows from it: not so of the name, the
+    /// baselines, and the engines behind the first.
+    bool ofSearch{true};
+};
+
 /**
  * What a study file says: the scenario with its fixed plan values, and what explore varies on top.
  *
@@ -41,6 +52,7 @@ struct Study
     /// What ReadStudy() has read, overrides among it, for places in messages (PlacedInStudy); null
     /// for what is of no file. Of no result.
     std::shared_ptr<const YamlNode> file;
+    std::vector<StudySetting> settings; //!< in their order; of no result
     Scenario scenario;
     bool dpGiven{false}; //!< the study fixes plan.dp
     /// Keys that the study itself gives a value, be it the usual one: plan fields ("network.qps"),
