@@ -2,8 +2,8 @@
 
 /**
  * @file
- * Which search of a database every command means: the one of the study as its file says it, and where
- * that is not there, or is there several times, none.
+ * Which search of a database every command means: the one of the study as its file says it, and
+ * where that is not there, or is there several times, none.
  */
 
 #include "commands.h"
@@ -76,7 +76,8 @@ TEST_F(ChosenSearch, IsThatOfTheStudyAsItsFileSaysIt)
         alone.push_back(Run(command).out);
     }
     ASSERT_EQ(Run(explore + "--set network.qps=8").code, 0);
-    ASSERT_EQ(Run("explore study.yaml --db a.db --sweep cluster.cross.distance=1km,4000km").code, 0);
+    ASSERT_EQ(Run("explore study.yaml --db a.db --sweep cluster.cross.distance=1km,4000km").code,
+              0);
     ASSERT_EQ(Sql("a.db", "SELECT count(*) FROM search"), "4");
     for (size_t i = 1; i < Readers().size(); i++) // show lists the others before
     {
@@ -101,9 +102,11 @@ TEST_F(ChosenSearch, IsThatOfTheStudyAsItsFileSaysIt)
 
 TEST_F(ChosenSearch, IsNoPointOfASweepAlone)
 {
-    ASSERT_EQ(Run("explore study.yaml --db a.db --sweep cluster.cross.distance=1km,4000km").code, 0);
-    ExpectAsked("no search is stored here of a study as its file says it, without --set or --sweep",
-                {"1: small, cluster.cross.distance=1km (", "2: small, cluster.cross.distance=4000km ("});
+    ASSERT_EQ(Run("explore study.yaml --db a.db --sweep cluster.cross.distance=1km,4000km").code,
+              0);
+    ExpectAsked(
+        "no search is stored here of a study as its file says it, without --set or --sweep",
+        {"1: small, cluster.cross.distance=1km (", "2: small, cluster.cross.distance=4000km ("});
 }
 
 /// What else was asked of the same study is another search of it.
@@ -122,21 +125,23 @@ TEST_F(ChosenSearch, IsTheSameWhereASettingChangesNothing)
     const std::string explore = "explore study.yaml --db a.db --verify 0 ";
     ASSERT_EQ(Run(explore).code, 0);
     for (const std::string idle : {"--set cluster.cross.distance=10000m",
-                                   "--set network.qps=8 --set network.qps=4",
-                                   "--set 'cluster.*.distance=10km' --set baselines=[]",
+                                   "--set network.qps=8 --set network.qps=16",
+                                   "--set cluster.cross.oversubscription=4.0 --set 'baselines=[]'",
                                    "--set 'engines=[analytical,flow]' --set study=small"})
     {
         const std::string set = "explore study.yaml --db idle.db --verify 0 " + idle;
         ASSERT_EQ(Run(set).code, 0) << idle;
         EXPECT_EQ(Sql("idle.db", "SELECT count(*), max(settings) FROM search"), "1|") << idle;
-        EXPECT_EQ(Sql("idle.db", "SELECT hash FROM search"), Sql("a.db", "SELECT hash FROM search"));
+        EXPECT_EQ(Sql("idle.db", "SELECT hash FROM search"),
+                  Sql("a.db", "SELECT hash FROM search"));
     }
 }
 
 /// 10 km is the study: one search, whoever asks first.
 TEST_F(ChosenSearch, IsTheSweepsOwnPointWhereThatIsTheStudy)
 {
-    const std::string sweep = "explore study.yaml --db a.db --sweep cluster.cross.distance=1km,10km";
+    const std::string sweep =
+        "explore study.yaml --db a.db --sweep cluster.cross.distance=1km,10km";
     const Call swept = Run(sweep);
     EXPECT_THAT(swept.out,
                 StartsWith("small, swept over cluster.cross.distance\n"
@@ -171,17 +176,19 @@ TEST_F(ChosenSearch, IsTheSweepsOwnPointWhereThatIsTheStudy)
 /// Text, JSON and rows alike.
 TEST_F(ChosenSearch, IsToldWithWhatWasSet)
 {
-    const std::string set = " --set cluster.cross.distance=20km --set network.qps=4 ";
+    const std::string set = " --set cluster.cross.distance=20km --set network.qps=16 ";
     const std::string title = "small, cluster.cross.distance=20km";
     const nlohmann::json settings = {{"cluster.cross.distance", "20km"}};
     EXPECT_THAT(Run("explore study.yaml --db a.db --csv rows.csv" + set).out,
                 StartsWith(title + ": tiny on 16 GPUs"));
-    EXPECT_THAT(Read("rows.csv"), AllOf(StartsWith("changes,"), HasSubstr("\ncluster.cross.distance=20km,")));
+    EXPECT_THAT(Read("rows.csv"),
+                AllOf(StartsWith("changes,"), HasSubstr("\ncluster.cross.distance=20km,")));
     EXPECT_EQ(RunJson("explore study.yaml --db a.db" + set).at("settings"), settings);
     EXPECT_THAT(Run("explore study.yaml --db s.db --shard 1/2" + set).out,
                 StartsWith(title + ": shard 1/2"));
     EXPECT_EQ(RunJson("explore study.yaml --db s.db --shard 1/2" + set).at("settings"), settings);
-    for (const std::string command : {"require study.yaml --of distance", "sensitivity study.yaml --of cluster.cross.loss"})
+    for (const std::string command : {"require study.yaml --loss 50% --of distance",
+                                      "sensitivity study.yaml --of cluster.cross.distance"})
     {
         const Call call = Run(command + set);
         EXPECT_THAT(call.out, StartsWith(title + ": ")) << call.err;
@@ -220,8 +227,8 @@ class Wildcards : public Commands
     std::vector<std::string> Distances(const std::string& set) const
     {
         std::vector<std::string> distances;
-        for (const auto& link :
-             RunJson("show study.yaml " + set).at("scenario").at("cluster").at("links"))
+        const auto study = RunJson("show study.yaml " + set);
+        for (const auto& link : study.at("scenario").at("cluster").at("links"))
         {
             distances.push_back(link.at("distance"));
         }
@@ -245,9 +252,10 @@ TEST_F(Wildcards, MultiplyWhatTheStudySays)
     EXPECT_EQ(Distances("--set 'cluster.links.*.distance=7km'"),
               Distances("--set cluster.links.0.distance=7km --set cluster.links.1.distance=7km "
                         "--set cluster.links.2.distance=7km"));
-    EXPECT_EQ(Distances("--set cluster.links.2.distance=4000km --set 'cluster.links.*.distance=2x'"),
-              Distances("--set cluster.links.0.distance=200km --set cluster.links.1.distance=400km "
-                        "--set cluster.links.2.distance=8000km"));
+    EXPECT_EQ(
+        Distances("--set cluster.links.2.distance=4000km --set 'cluster.links.*.distance=2x'"),
+        Distances("--set cluster.links.0.distance=200km --set cluster.links.1.distance=400km "
+                  "--set cluster.links.2.distance=8000km"));
 }
 
 TEST_F(Wildcards, SweepSpansInStep)
@@ -276,11 +284,13 @@ TEST_F(Wildcards, SweepSpansInStep)
 TEST_F(Wildcards, AreRefusedWhereTheyHaveNothingToMultiply)
 {
     for (const auto& [set, says] : std::vector<std::pair<std::string, std::string>>{
-             {"cluster.cross.*.distance=2x", "there is nothing for * to stand for: the study has no cluster.cross with elements"},
+             {"cluster.cross.*.distance=2x",
+              "there is nothing for * to stand for: the study has no cluster.cross with elements"},
              {"cluster.links.*.loss=2x", "the study has no cluster.links.0.loss to multiply"},
              {"cluster.buildings.*.name=2x", "cluster.buildings.0.name is 'a', and no quantity"},
              {"cluster.links.*.between=2x", "cluster.links.0.between is a list, and no quantity"},
-             {"cluster.links.*.distance=0x", "the factor '0x' is not above 0\n  allowed: a number above 0 with x behind it"},
+             {"cluster.links.*.distance=0x",
+              "the factor '0x' is not above 0\n  allowed: a number above 0 with x behind it"},
              {"cluster.links.*.distance=-1x", "the factor '-1x' is not above 0"},
              {"cluster.links.*.distance=1e99x", "the factor: "},
              {"cluster.links.*.distance=fast", "fast"}})

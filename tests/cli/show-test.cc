@@ -113,7 +113,7 @@ TEST_F(Commands, ShowSaysWhatWasAskedFor)
         EXPECT_THAT(Run("show a.db --search " + std::to_string(i + 1)).out,
                     HasSubstr(asked[i].second + " (analytical engine): "));
     }
-    const std::string list = Run("show a.db").out;
+    const std::string list = Run("show a.db --search 1").out;
     for (const auto& [options, name] : asked)
     {
         EXPECT_THAT(list, HasSubstr("  " + name + "  "));
@@ -150,7 +150,7 @@ TEST_F(Commands, ShowSaysOfMemoryWhatExploreDoes)
     const std::string explored = Run(unlimited).out;
     EXPECT_THAT(explored, HasSubstr("  fits\n"));
     EXPECT_THAT(explored, HasSubstr("\nWarning: memory: stage "));
-    EXPECT_EQ(RankingLines(Run("show small.db").out), RankingLines(explored));
+    EXPECT_EQ(RankingLines(Run("show small.db --search 1").out), RankingLines(explored));
     const auto json = RunJson(unlimited);
     const auto search = RunJson("show small.db").at("searches")[0];
     ASSERT_EQ(search.at("ranking").size(), json.at("ranking").size());
@@ -161,7 +161,7 @@ TEST_F(Commands, ShowSaysOfMemoryWhatExploreDoes)
     }
     // Runs of a release that did not store what a stage may fill: nothing is known.
     Sql("small.db", "UPDATE run_memory SET usable = NULL");
-    const std::string old = Run("show small.db").out;
+    const std::string old = Run("show small.db --search 1").out;
     EXPECT_THAT(old, HasSubstr("  fits\n"));
     EXPECT_THAT(old, HasSubstr("     -\n"));
     EXPECT_THAT(old, Not(HasSubstr("Warning: ")));
