@@ -319,7 +319,8 @@ TEST_F(ExportTest, NamesThePlanThatTheSoftwareCanRun)
     ASSERT_FALSE(refused.empty());
     for (const size_t rank : refused)
     {
-        const Call call = Run("export both.db --search 1 --format megatron --rank " + std::to_string(rank));
+        const Call call =
+            Run("export both.db --search 1 --format megatron --rank " + std::to_string(rank));
         EXPECT_EQ(call.code, 2);
         EXPECT_THAT(call.err,
                     HasSubstr("remedy: --rank " + std::to_string(runs.front()) +
@@ -327,7 +328,9 @@ TEST_F(ExportTest, NamesThePlanThatTheSoftwareCanRun)
     }
     for (const size_t rank : runs)
     {
-        EXPECT_EQ(Run("export both.db --search 1 --format megatron --rank " + std::to_string(rank)).code, 0);
+        EXPECT_EQ(
+            Run("export both.db --search 1 --format megatron --rank " + std::to_string(rank)).code,
+            0);
     }
 }
 
@@ -375,7 +378,8 @@ TEST_F(ExportTest, WritesForNcclWhatASearchVaried)
                   "search.network.timeout_exponent='[14]'")
                   .code,
               0);
-    EXPECT_THAT(Run("export varied.db --search 1 --format nccl").out, HasSubstr("export NCCL_IB_TIMEOUT=14 "));
+    EXPECT_THAT(Run("export varied.db --search 1 --format nccl").out,
+                HasSubstr("export NCCL_IB_TIMEOUT=14 "));
 }
 
 /// Behind an algorithm that not every communicator can run stand those that can, by NCCL 2.30.7:
