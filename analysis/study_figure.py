@@ -174,7 +174,7 @@ def draw(bars, search, missing):
     matplotlib.rcParams.update({
         "font.family": "sans-serif", "font.size": 9, "text.parse_math": False,
         "axes.unicode_minus": False, "svg.fonttype": "none", "svg.hashsalt": "scaleacross"})
-    title = textwrap.wrap(f"{database.name_of(search)}, {bars['gpus'].iloc[0]:,} GPUs", 75)
+    title = textwrap.wrap(f"{', '.join([search['study'], *search.get('changes', [])])}, {bars['gpus'].iloc[0]:,} GPUs", 75)
     answer = textwrap.wrap(headline(bars, search), 115)
     notes = textwrap.wrap(caption(bars, search, missing), 150)
     top = LINE * (len(title) + len(answer) + 2.4)
@@ -213,11 +213,13 @@ def data_of(connection, search):
     def plain(value):
         return value.item() if hasattr(value, "item") else value
 
+    changes = database.changes_of(search)
     return {
         "bars": [{key: plain(value) for key, value in row.items()}
                  for row in bars.to_dict("records")],
         "search": {key: None if pandas.isna(search[key]) else plain(search[key])
-                   for key in ("study", "engine", "plans", "bound_s", "explanation")},
+                   for key in ("study", "engine", "plans", "bound_s", "explanation")} |
+                  ({"changes": changes} if changes else {}),
         "missing": [{"name": row.name, "reason": row.reason}
                     for row in missing[["name", "reason"]].itertuples(index=False)],
     }

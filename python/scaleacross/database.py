@@ -80,29 +80,41 @@ def searches(connection: sqlite3.Connection) -> pandas.DataFrame:
            FROM search JOIN scenario ON scenario.id = scenario_id ORDER BY search.id""", connection)
 
 
-# Keys of a study that decide nothing that a search of it finds.
-IDLE = {"study", "baselines"}
+# Keys of a study that decide nothing that a search of it finds, but for its first engine.
+IDLE = {"study", "engines", "baselines"}
 LISTED = 20  # searches; more are not read
 
 
-def is_as_written(search: Mapping[str, Any]) -> bool:
-    """Whether a search is of a study as its file says it: without --set or --sweep."""
+def _settings_of(search: Mapping[str, Any]) -> dict[str, str]:
     settings = search["settings"]
-    return not isinstance(settings, str) or set(json.loads(settings)) <= IDLE
+    return json.loads(settings) if isinstance(settings, str) else {}
 
 
-def name_of(search: Mapping[str, Any]) -> str:
-    """The study of a search and what was set of it: small, cluster.cross.distance=30km."""
-    settings = search["settings"]
-    said = json.loads(settings) if isinstance(settings, str) else {}
-    return ", ".join([search["study"], *(f"{key}={value}" for key, value in said.items())])
+def changes_of(search: Mapping[str, Any]) -> list[str]:
+    """What --set and --sweep changed of the question of a search: cluster.cross.distance=30km."""
+    return [f"{key}={value}" for key, value in _settings_of(search).items() if key not in IDLE]
+
+
+def _name_of(search: Mapping[str, Any]) -> str:
+    return ", ".join([search["study"],
+                      *(f"{key}={value}" for key, value in _settings_of(search).items())])
+
+
+def _as_written(found: pandas.DataFrame) -> pandas.DataFrame:
+    """The searches of studies as their files say them, without --set or --sweep; one with engines of
+    its own is none beside that of the same study without."""
+    rows = [row for row in found.to_dict("records") if _settings_of(row).keys() <= IDLE]
+    plain = {row["study"] for row in rows if "engines" not in _settings_of(row)}
+    ids = [row["id"] for row in rows
+           if "engines" not in _settings_of(row) or row["study"] not in plain]
+    return found[found["id"].isin(ids)]
 
 
 def _listed(found: pandas.DataFrame) -> str:
     lines = []
     for row in found.head(LISTED).to_dict("records"):
         ended = "" if row["finished"] == 1 else ", not finished"
-        lines.append(f"\n    --search {row['id']}: {name_of(row)} ({row['engine']} engine, {row['plans']} "
+        lines.append(f"\n    --search {row['id']}: {_name_of(row)} ({row['engine']} engine, {row['plans']} "
                      f"plans{ended}, {row['updated_at']})")
     if len(found) > LISTED:
         lines.append(f"\n    and {len(found) - LISTED} more")
@@ -132,7 +144,7 @@ def choose_search(connection: sqlite3.Connection, study: str | None = None,
             raise InputError(f"--search {search_id}: the database has no such search{of}; it holds:"
                              f"{_listed(found)}")
         return chosen.iloc[0]
-    meant = found[[is_as_written(row) for row in found.to_dict("records")]]
+    meant = _as_written(found)
     if len(meant) != 1:
         problem = ("no search is stored here of a study as its file says it, without --set or --sweep"
                    if meant.empty else

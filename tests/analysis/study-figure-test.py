@@ -25,9 +25,9 @@ import study_figure  # noqa: E402
 from scaleacross import database  # noqa: E402
 
 
-def explore(db, *settings):
+def explore(db, *settings, study=STUDY):
     words = [word for setting in ("engines=[analytical]", *settings) for word in ("--set", setting)]
-    subprocess.run([PROGRAM, "explore", STUDY, "--db", db, *words], check=True,
+    subprocess.run([PROGRAM, "explore", study, "--db", db, *words], check=True,
                    stdout=subprocess.DEVNULL)
 
 
@@ -53,7 +53,10 @@ class StudyFigure(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
         cls.db = cls.folder / "a study #1.db"
-        explore(cls.db, "cluster.cross.oversubscription=10")
+        # A study of its own, not one that --set has changed.
+        study = cls.folder / "study.yaml"
+        study.write_text(STUDY.read_text().replace("oversubscription: 2 ", "oversubscription: 10 "))
+        explore(cls.db, study=study)
 
     def setUp(self):
         self.out = self.folder / f"{self.id()}.svg"
@@ -68,11 +71,11 @@ class StudyFigure(unittest.TestCase):
                 code = end.code
         return code, said.getvalue()
 
-    def refuse(self, db, *options, says):
+    def refuse(self, db, *options, says, lines=1):
         code, said = self.draw(db, *options)
         self.assertEqual(code, 2)
         self.assertRegex(said, says)
-        self.assertEqual(said.count("\n"), 1, said)
+        self.assertEqual(said.count("\n"), lines, said)
         self.assertFalse(self.out.exists())
 
     def copy(self, *statements):
@@ -128,7 +131,7 @@ class StudyFigure(unittest.TestCase):
         for oversubscription, name in ((1, "close"), (10000, "far")):
             db = self.folder / f"{name}.db"
             explore(db, f"cluster.cross.oversubscription={oversubscription}")
-            self.assertEqual(self.draw(db), (0, ""))
+            self.assertEqual(self.draw(db, "--search", "1"), (0, ""))
             with database.open_database(db) as connection:
                 ranked = database.ranked_plans(connection, 1)
             best = ranked[ranked["best_of_crossing"] == 1]
@@ -159,12 +162,21 @@ class StudyFigure(unittest.TestCase):
 
     def test_one_study_of_several(self):
         db = self.copy()
-        explore(db, "study=other", "search.plan.tp=[2]")
-        self.refuse(db, says=r"several searches; .*--search: 1 \(small.*; 2 \(other, ")
+        other = self.folder / "other.yaml"
+        other.write_text(STUDY.read_text().replace("study: small-two-buildings", "study: other"))
+        explore(db, "search.plan.tp=[2]")  # no study as its file says it
+        self.assertEqual(self.draw(db), (0, ""))
+        explore(db, study=other)
+        self.refuse(db, says=r"2 searches are stored here of studies as their files say them; say "
+                    r"which by --search:\n    --search 1: small-two-buildings, engines=\[analytical\] \(analytical "
+                    r"engine, \d+ plans, .*\)\n    --search 2: small-two-buildings, .*search.plan.tp=\[2\] "
+                    r"\(.*\n    --search 3: other, ", lines=4)
         self.refuse(db, "--study", "third", says="'third'.*holds: other, small-two-buildings")
-        for choice in (("--study", "other"), ("--search", "2")):
+        for choice in (("--study", "other"), ("--search", "3")):
             self.assertEqual(self.draw(db, *choice), (0, ""))
             self.assertIn("other, 64 GPUs", texts(self.out))
+        self.assertEqual(self.draw(db, "--search", "2"), (0, ""))
+        self.assertIn("small-two-buildings, search.plan.tp=[2], 64 GPUs", texts(self.out))
 
     def test_baseline_without_a_result_is_named(self):
         db = self.copy("UPDATE baseline SET run_id = NULL, reason = 'memory', detail = 'too much'")
@@ -201,7 +213,8 @@ class StudyFigure(unittest.TestCase):
         self.refuse(self.copy("DELETE FROM search"), says="no search; ./scaleacross explore")
         self.refuse(self.copy("UPDATE search SET finished = 0"), says="not finished")
         self.refuse(self.db, "--study", "x", says="no search of study 'x'.*: small-two-buildings")
-        self.refuse(self.db, "--search", "9", says="no search 9 in the database; it holds: 1\n$")
+        self.refuse(self.db, "--search", "9", says="--search 9: the database has no such search; it "
+                    r"holds:\n    --search 1: small-two-buildings, ", lines=2)
         self.refuse(self.copy("UPDATE search_run SET best_of_crossing = 0"),
                     says="no plan of study 'small-two-buildings' can run: 6 crossing")
 

@@ -173,6 +173,18 @@ TEST_F(ChosenSearch, IsTheSweepsOwnPointWhereThatIsTheStudy)
                       Not(HasSubstr("is what the study says"))));
 }
 
+/// Another first engine is another search, beside which the study without it is meant.
+TEST_F(ChosenSearch, IsNotThatOfAnotherEngineBesideTheStudy)
+{
+    const std::string flows = "explore study.yaml --db a.db --verify 0 --set 'engines=[flow]'";
+    ASSERT_EQ(Run(flows).code, 0);
+    EXPECT_THAT(Run("show a.db").out, HasSubstr("small, engines=[flow] (flow engine): "));
+    ASSERT_EQ(Run("explore study.yaml --db a.db --verify 0").code, 0);
+    EXPECT_THAT(Run("show a.db").out,
+                AllOf(HasSubstr("search 2 (--search chooses another)"),
+                      HasSubstr("small (analytical engine): ")));
+}
+
 /// Text, JSON and rows alike.
 TEST_F(ChosenSearch, IsToldWithWhatWasSet)
 {

@@ -120,6 +120,11 @@ class Pages(unittest.TestCase):
         self.assertEqual(write(db, out, *options), (0, f"wrote {out}\n", ""))
         return Text(out.read_text())
 
+    def last(self, db):
+        """The page of the search that was stored last, which need not be the study as it is."""
+        ((search,),) = self.stored("SELECT max(id) FROM search", db)
+        return self.page(db, "--search", str(search))
+
     def shown(self, db=None, *words_):
         return subprocess.run([scaleacross.find_program(), "show", db or self.db, *words_],
                               check=True, capture_output=True, text=True).stdout
@@ -246,7 +251,7 @@ class Pages(unittest.TestCase):
         values = ["h100", "b200", "a100-80g"]
         swept = scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
                                     sweep={"cluster.buildings.gpu": values})
-        page = self.page(db)
+        page = self.last(db)
         self.assertEqual([row[0] for row in page.tables["sweep"][1:]], values)
         spec = json.loads(page.scripts[0])["sweep"]
         self.assertEqual(list(dict.fromkeys(row["name"] for row in spec["data"][0]["values"])), values)
@@ -264,12 +269,44 @@ class Pages(unittest.TestCase):
         values = ["h100", "b200", "a100-80g"]
         scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []}, sweep={
             "cluster.buildings.gpu": values, "cluster.cross.distance": ["300km", "1km"]})
-        page = self.page(db)
+        page = self.last(db)
         self.assertEqual([row[:2] for row in page.tables["sweep"][1:]],
                          [[gpu, distance] for gpu in values for distance in ("1km", "300km")])
         scales = {scale["name"]: scale["domain"]
                   for scale in json.loads(page.scripts[0])["sweep"]["scales"]}
         self.assertEqual((scales["x"], scales["y"]), (["1km", "300km"], values[::-1]))
+
+    def test_which_search_is_meant(self):
+        """By the rule of the program's commands, in the same words."""
+        db = self.folder / "meant.db"
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
+                            sweep={"cluster.cross.oversubscription": [1, 16]})
+        out = self.folder / "meant.html"
+
+        def asked(problem, count):
+            code, _, said = write(db, out)
+            self.assertEqual(code, 2)
+            self.assertIn(problem, said)
+            told = subprocess.run([scaleacross.find_program(), "show", db], capture_output=True,
+                                  text=True)
+            self.assertEqual(told.returncode, 2)
+            self.assertIn(problem, told.stderr)
+            lines = [line for line in said.splitlines() if line.startswith("    --search")]
+            self.assertEqual(len(lines), count)
+            self.assertEqual(lines, [line for line in told.stderr.splitlines()
+                                     if line.startswith("    --search")])
+
+        asked("no search is stored here of a study as its file says it, without --set or --sweep", 2)
+        # 2 is what the study says, so that this point is the study.
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
+                            sweep={"cluster.cross.oversubscription": [2, 4]})
+        self.assertEqual(self.page(db).texts[""][2],
+                         "64 GPUs in 2 buildings: building1 32, building2 32")
+        other = self.folder / "other.yaml"
+        other.write_text(STUDY.read_text().replace("study: small-two-buildings", "study: other"
+                                                   ).replace("layers: 8", "layers: 4"))
+        scaleacross.explore(other, db=db, set=ANALYTICAL)
+        asked("2 searches are stored here of studies as their files say them", 5)
 
     def test_several_studies_are_not_mixed(self):
         db = self.folder / "studies.db"
@@ -314,7 +351,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(settings_of({"settings": settings}), given)
         self.assertEqual(settings_text({"settings": settings}),
                          ", ".join(f"{key}={value}" for key, value in given.items()))
-        facts = dict(self.page(db).tables["provenance"][1:])
+        facts = dict(self.last(db).tables["provenance"][1:])
         self.assertEqual(shlex.split(facts["command"])[5:],
                          [word for key, value in given.items()
                           for word in ("--set", f"{key}={value}")])
@@ -323,7 +360,7 @@ class Pages(unittest.TestCase):
         db = self.folder / "robust.db"
         answer = scaleacross.explore(STUDY, db=db, robust=True, set={
             **ANALYTICAL, "uncertain.distance": {"values": ["1km", "300km"], "shares": [0.9, 0.1]}})
-        page = self.page(db)
+        page = self.page(db, "--search", "1")
         for line in answer["robust"]["explanation"]:
             self.assertIn(line, page.texts["robust"])
             self.assertIn(line, page.texts["answer"])
@@ -350,7 +387,7 @@ class Pages(unittest.TestCase):
             **ANALYTICAL, "baselines": [], "search": {}, "cluster.buildings": [
                 {"name": name, "gpus": 32, "gpus_per_node": 8, "gpu": gpu, "fabric": {"spines": 1}}
                 for name, gpu in (("building1", "h100"), ("building2", "h200"))]})
-        page = self.page(db)
+        page = self.last(db)
         rows = {row["building"]: row for row in page.csv("places.csv")}
         self.assertEqual({name: int(row["usable"]) for name, row in rows.items()},
                          {"building1": 79_078_359_040, "building2": 144_312_369_152})
@@ -366,7 +403,7 @@ class Pages(unittest.TestCase):
         scaleacross.explore(STUDY, db=db, set={
             **ANALYTICAL, "baselines": [], "workload.memory_limit": False, "cluster.buildings.gpu": {
                 "preset": "h100", "hbm_capacity": "8GiB"}})
-        head, *rows = self.page(db).tables["plans"]
+        head, *rows = self.last(db).tables["plans"]
         ((usable,),) = self.stored("SELECT max(usable) FROM run_memory", db)
         for row, (most,) in zip(rows, self.stored(
                 "SELECT memory_bytes_max FROM search_run JOIN run ON run.id = run_id "
@@ -431,7 +468,7 @@ class Pages(unittest.TestCase):
         with self.assertRaises(scaleacross.ProgramError):
             scaleacross.explore(STUDY, db=db, time_limit="1ms", set={
                 "engines": ["packet"], "baselines": [], "workload.global_batch": 1024})
-        page = self.page(db)
+        page = self.last(db)
         self.assertEqual(page.texts["answer"][0], "No plan has a result.")
         self.assertIn("timeout", page.texts["answer"][1])
         self.assertNotIn("can run.", " ".join(page.texts["answer"]))
@@ -443,7 +480,7 @@ class Pages(unittest.TestCase):
                 scaleacross.explore(STUDY, db=db, set={
                     **ANALYTICAL, "search.plan.tp": [64], "baselines": [],
                     "cluster.cross.oversubscription": value})
-        page = self.page(db)
+        page = self.last(db)
         self.assertEqual([row[:2] for row in page.tables["sweep"][1:]], [["2", "none"], ["16", "none"]])
         self.assertNotIn("sweep", json.loads(page.scripts[0]))
         self.assertNotIn("", page.texts["sweep"])
@@ -466,18 +503,18 @@ class Pages(unittest.TestCase):
         db = self.folder / "kinds.db"
         scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
                             sweep={"cluster.cross.oversubscription": [1, 16]})
-        self.assertIn("sweep", self.page(db).tables)
+        self.assertIn("sweep", self.last(db).tables)
         for column in ("fingerprint", "correction", "seed", "space"):
             other = changed(db, self.folder / f"{column}.db", [
                 f"UPDATE search SET {column} = '7' WHERE id = 1"], ["DELETE FROM sweep_point"])
-            self.assertNotIn("sweep", self.page(other).tables, column)
+            self.assertNotIn("sweep", self.last(other).tables, column)
 
     def test_a_map(self):
         db = self.folder / "map.db"
         scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
                             sweep={"cluster.cross.distance": ["300m", "1km", "300km"],
                                    "cluster.cross.oversubscription": [1, 16]})
-        page = self.page(db)
+        page = self.last(db)
         self.assertEqual([row[:2] for row in page.tables["sweep"][1:]],
                          [[down, right] for down in ("300m", "1km", "300km")
                           for right in ("1", "16")])
@@ -558,7 +595,7 @@ class Pages(unittest.TestCase):
         with self.assertRaises(scaleacross.ProgramError):
             scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "search.plan.tp": [64],
                                                    "baselines": []})
-        page = self.page(db)
+        page = self.last(db)
         self.assertEqual(page.texts["answer"][:2], ["No plan can run.",
                                                     "No plan of this space can run."])
         self.assertEqual({row[1] for row in page.tables["not-ranked"][1:]} - {"duplicate"},
@@ -582,7 +619,7 @@ class Pages(unittest.TestCase):
                      ["UPDATE search_count SET example = ?", (MARKUP,)],
                      ["UPDATE run_resource SET name = ?", (MARKUP,)],
                      ["UPDATE search SET explanation = 'Placement: ' || ?", (MARKUP,)])
-        page = self.page(db)
+        page = self.last(db)
         self.assertEqual(len(page.scripts), 3)
         self.assertEqual(page.texts[""][:2], ["ScaleAcross report", MARKUP])
         self.assertIn("Placement: " + MARKUP, page.lines())

@@ -14,8 +14,8 @@ namespace scaleacross
 namespace
 {
 
-/// What of a study decides nothing that a search finds.
-constexpr std::array<const char*, 2> kIdle = {"study", "baselines"};
+/// What of a study decides nothing that a search finds, but for its first engine.
+constexpr std::array<const char*, 3> kIdle = {"study", "engines", "baselines"};
 constexpr size_t kListed = 20; //!< more are not read
 
 bool
@@ -24,6 +24,35 @@ IsAsWritten(const SearchSummary& search)
     return std::all_of(search.settings.begin(), search.settings.end(), [](const auto& setting) {
         return std::find(kIdle.begin(), kIdle.end(), setting.first) != kIdle.end();
     });
+}
+
+bool
+SetsEngines(const SearchSummary& search)
+{
+    return std::any_of(search.settings.begin(), search.settings.end(), [](const auto& setting) {
+        return setting.first == "engines";
+    });
+}
+
+/// Those of studies as their files say them; one with engines of its own is none beside that of the
+/// same study without.
+std::vector<const SearchSummary*>
+AsWritten(const std::vector<SearchSummary>& searches)
+{
+    std::vector<const SearchSummary*> found;
+    for (const SearchSummary& one : searches)
+    {
+        const bool isBeside =
+            SetsEngines(one) &&
+            std::any_of(searches.begin(), searches.end(), [&one](const SearchSummary& other) {
+                return other.study == one.study && IsAsWritten(other) && !SetsEngines(other);
+            });
+        if (IsAsWritten(one) && !isBeside)
+        {
+            found.push_back(&one);
+        }
+    }
+    return found;
 }
 
 /// By their numbers, a line each.
@@ -92,14 +121,7 @@ ChosenSearch(const std::string& path, const std::vector<SearchSummary>& searches
         }
         return *found;
     }
-    std::vector<const SearchSummary*> meant;
-    for (const SearchSummary& one : searches)
-    {
-        if (IsAsWritten(one))
-        {
-            meant.push_back(&one);
-        }
-    }
+    const std::vector<const SearchSummary*> meant = AsWritten(searches);
     if (meant.size() != 1)
     {
         throw ConfigError(

@@ -64,17 +64,12 @@ MethodOf(const ExploreOptions& options)
 SearchIdentity
 IdentityOf(const Study& study, const ExploreOptions& options, const SearchOptions& search)
 {
-    std::vector<StudySetting> settings;
-    std::copy_if(study.settings.begin(),
-                 study.settings.end(),
-                 std::back_inserter(settings),
-                 [](const StudySetting& setting) { return setting.ofSearch; });
     return {study.name,
             MethodOf(options)->Name(),
             options.keep,
             search.goals,
             search.shard,
-            settings.empty() ? "" : SettingsJson(settings).dump()};
+            study.settings.empty() ? "" : SettingsJson(study.settings).dump()};
 }
 
 /// What parts of --stop-after schools have together, and of what they leave the search, if there is
