@@ -166,6 +166,7 @@ class StudyFigure(unittest.TestCase):
         other.write_text(STUDY.read_text().replace("study: small-two-buildings", "study: other"))
         explore(db, "search.plan.tp=[2]")  # no study as its file says it
         self.assertEqual(self.draw(db), (0, ""))
+        self.out.unlink()
         explore(db, study=other)
         self.refuse(db, says=r"2 searches are stored here of studies as their files say them; say "
                     r"which by --search:\n    --search 1: small-two-buildings, engines=\[analytical\] \(analytical "

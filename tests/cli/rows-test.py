@@ -89,7 +89,11 @@ class RowsTest(unittest.TestCase):
                 answer = (json.loads(call.stdout) if arguments[0] != "fairness" else
                           [json.loads(line) for line in call.stdout.splitlines()])
                 text = (self.path / "rows.csv").read_text()
-                self.hold(rows_of(answer) if rows_of else answer, text)
+                wanted = rows_of(answer) if rows_of else answer
+                if isinstance(answer, dict) and answer.get("settings"):
+                    changes = ", ".join(f"{key}={value}" for key, value in answer["settings"].items())
+                    wanted = [{"changes": changes, **row} for row in wanted]
+                self.hold(wanted, text)
                 # The same beside a table, which stays as it is.
                 plain = run(arguments, self.path)
                 beside = run([*arguments, "--csv", "beside.csv"], self.path)
