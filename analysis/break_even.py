@@ -30,6 +30,11 @@ def name_of(crossing):
     return f"{crossing.upper()}-out"
 
 
+def unplaced(point):
+    """What a point without a winner says: no plan runs there, or its best plan crosses nothing."""
+    return "nothing crosses" if times_of(point) else "none"
+
+
 def times_of(point):
     """Seconds by crossing, of those of which a plan can run."""
     return {crossing: best["iteration_time_s"] for crossing, best in point["placements"].items()
@@ -81,10 +86,10 @@ def grid_of(report, at):
 
 def signed_margins(rows, first, second):
     """By how much `second` takes longer than `first`, in per cent of the faster one; negative where
-    it takes less. Not a number where one of the two cannot run."""
+    it takes less. Not a number where one of the two cannot run, or nothing crosses."""
     def of(point):
         times = times_of(point)
-        if first not in times or second not in times:
+        if not point["winner"] or first not in times or second not in times:
             return math.nan
         ratio = times[second] / times[first]
         return 100 * (ratio - 1 if ratio >= 1 else 1 - 1 / ratio)
@@ -113,7 +118,7 @@ def draw_cells(axes, rows, colours, sure):
             if point["probability"] is not None and point["probability"] < sure:
                 axes.add_patch(matplotlib.patches.Rectangle(corner, 1, 1,
                                                             **hatched(gid=f"doubt {y} {x}")))
-            text = "none" if not winner else name_of(winner) + (
+            text = unplaced(point) if not winner else name_of(winner) + (
                 "\nalone" if point["margin"] is None else f"\n{100 * point['margin']:.1f} %")
             # Lines between the cells pass behind what is written in them.
             axes.text(x, y, text, ha="center", va="center", fontsize=6.5, zorder=4,

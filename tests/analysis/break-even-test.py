@@ -142,6 +142,18 @@ class BreakEven(unittest.TestCase):
         self.assertIn("none", drawn)
         self.assertEqual(fills(self.out)[0, 1], "#ffffff")
 
+    def test_where_nothing_crosses_no_placement_wins(self):
+        report = json.loads(self.path.read_text())
+        report["points"][0].update(margin=None, probability=None, winner=None)
+        path = self.folder / "lone.json"
+        path.write_text(json.dumps(report))
+        self.assertEqual(self.draw(path), (0, ""))
+        self.assertIn("nothing crosses", texts(self.out))
+        self.assertEqual(fills(self.out)[0, 0], "#ffffff")
+        rows = break_even.grid_of(report, {})[1]
+        self.assertTrue(math.isnan(break_even.signed_margins(rows, "dp", "pp")[0][0]))
+        self.assertFalse(math.isnan(break_even.signed_margins(rows, "dp", "pp")[0][1]))
+
     def test_of_three_sweeps_one_is_held(self):
         code, said = self.draw(self.three)
         self.assertEqual(code, 2)

@@ -456,7 +456,7 @@ TEST_F(Commands, OneSiteTellsWhatBeingSpreadOutCosts)
     EXPECT_EQ(one.at("one_site").at("spread_overhead"), 0.0);
     EXPECT_EQ(one.at("one_site").at("iteration_time_s"), one.at("best").at("iteration_time_s"));
     EXPECT_THAT(Run("explore study.yaml --db sites.db" + set).out,
-                HasSubstr("All GPUs in one building (fabric and NICs of the first): "));
+                HasSubstr("All GPUs in one building (fabric and NICs of building1): "));
     EXPECT_THAT(Run("explore one.yaml --db one.db" + set).out,
                 HasSubstr("Being spread out costs nothing"));
 }
@@ -485,24 +485,56 @@ TEST_F(Commands, OneSiteIsStoredAndShown)
     EXPECT_TRUE(stored.at("plan").is_null());
 }
 
-TEST_F(Commands, OneSiteOfDifferentGpusSaysWhyThereIsNone)
+/// The oracles are the studies that one would write for one building of 16 H100, and of 16 H200:
+/// these have the same peak and differ in memory.
+TEST_F(Commands, OneSiteOfDifferentGpusIsTheBestOfTheirKinds)
 {
-    std::string text = g_smallStudy;
     const std::string two = "{count: 2, gpus: 8, gpus_per_node: 4, gpu: h100, "
                             "fabric: {rails: true, spines: 2}}";
+    const std::string cross = "  cross: {distance: 10km, oversubscription: 4}\n";
+    const std::string rest = "gpus_per_node: 4, fabric: {rails: true, spines: 2}";
+    double best = std::numeric_limits<double>::infinity();
+    for (const std::string gpu : {"h100", "h200"})
+    {
+        std::string one = g_smallStudy;
+        one.replace(one.find(two),
+                    two.size(),
+                    "[{name: x, gpus: 16, gpu: " + gpu + ", " + rest + "}]");
+        one.erase(one.find(cross), cross.size());
+        Write(gpu + ".yaml", one);
+        best = std::min(
+            best,
+            RunJson("explore " + gpu + ".yaml").at("best").at("iteration_time_s").get<double>());
+    }
+    std::string text = g_smallStudy;
     ASSERT_NE(text.find(two), std::string::npos);
-    const std::string rest = "gpus: 8, gpus_per_node: 4, fabric: {rails: true, spines: 2}";
     text.replace(text.find(two),
                  two.size(),
-                 "[{name: north, gpu: h100, " + rest + "}, {name: south, gpu: h200, " + rest +
-                     "}]");
+                 "[{name: north, gpus: 8, gpu: h100, " + rest +
+                     "}, {name: south, gpus: 8, gpu: h200, " + rest + "}]");
     Write("study.yaml", text);
-    const auto site = RunJson("explore study.yaml --set baselines=[one-site]").at("one_site");
-    EXPECT_EQ(site.at("infeasible").at("reason"), "building");
-    EXPECT_TRUE(site.at("spread_overhead").is_null());
-    EXPECT_THAT(Run("explore study.yaml --set baselines=[one-site]").out,
-                HasSubstr("All GPUs in one building: none (building): the GPUs of north (h100) and "
-                          "south (h200) differ"));
+    const std::string explore = "explore study.yaml --db kinds.db --set baselines=[one-site]";
+    const auto json = RunJson(explore);
+    const auto& site = json.at("one_site");
+    EXPECT_EQ(site.at("iteration_time_s"), best);
+    EXPECT_NEAR(site.at("spread_overhead").get<double>(),
+                json.at("best").at("iteration_time_s").get<double>() / best - 1,
+                1e-12);
+    EXPECT_THAT(site.at("assumed").get<std::string>(),
+                testing::AllOf(HasSubstr("16 h"),
+                               HasSubstr("whose peak all GPUs of the study have"),
+                               HasSubstr("memory"),
+                               HasSubstr("; with h")));
+    EXPECT_THAT(Run(explore).out, HasSubstr("All GPUs in one building (16 h"));
+    // The database has it.
+    EXPECT_EQ(RunJson(explore).at("one_site"), site);
+    const auto shown = RunJson("show kinds.db").at("searches")[0].at("one_site");
+    EXPECT_EQ(shown.at("assumed"), site.at("assumed"));
+    EXPECT_EQ(shown.at("spread_overhead"), site.at("spread_overhead"));
+    // `require` compares with the same site.
+    const auto required = RunJson("require study.yaml --loss 50% --of distance").at("one_site");
+    EXPECT_EQ(required.at("iteration_time_s"), best);
+    EXPECT_THAT(required.at("assumed").get<std::string>(), HasSubstr("16 h"));
 }
 
 /// What the errors of the first engine tell apart needs no other; of the same work one is enough.

@@ -179,6 +179,13 @@ TEST_F(Commands, SweepsThePartsOfACluster)
     EXPECT_EQ(json.at("values")[0].at("value"), "building1+building2");
     EXPECT_EQ(json.at("values")[1].at("value"), "building1");
     EXPECT_TRUE(json.at("flips").empty());
+    // In one building nothing crosses, and no placement wins.
+    EXPECT_FALSE(json.at("values")[0].at("winner").is_null());
+    for (const std::string key : {"winner", "margin", "probability", "placement_probability"})
+    {
+        EXPECT_TRUE(json.at("values")[1].at(key).is_null()) << key;
+    }
+    EXPECT_THAT(Run(command + "auto").out, HasSubstr("nothing crosses"));
     // As if that were the study.
     EXPECT_EQ(json.at("values")[0].at("best").at("iteration_time_s"),
               RunJson("explore study.yaml").at("best").at("iteration_time_s"));

@@ -8,7 +8,8 @@
 #include "core/engine/analytical-engine.h"
 #include "core/engine/first-look.h"
 
-#include <variant>
+#include <algorithm>
+#include <chrono>
 
 namespace scaleacross
 {
@@ -17,10 +18,69 @@ namespace
 {
 
 BaselineAnswer
-None(const std::string& name, const Infeasible& why, SearchStore& store)
+None(const std::string& name, const Infeasible& why)
 {
-    store.PutBaseline(name, why);
-    return {name, std::nullopt, "", why};
+    return {name, std::nullopt, "", why, ""};
+}
+
+/// Whether a baseline was not found in its time: the next call may give it more.
+bool
+IsLate(const BaselineAnswer& answer)
+{
+    const auto* why = std::get_if<Infeasible>(&answer.evaluation);
+    return why != nullptr && why->reason == BaselineRuns::kLate;
+}
+
+void
+Put(const BaselineAnswer& answer, SearchStore& store, RunStore& runs)
+{
+    if (answer.plan)
+    {
+        store.PutBaseline(answer.name,
+                          runs,
+                          *answer.plan,
+                          answer.label,
+                          answer.evaluation,
+                          answer.assumed);
+    }
+    else if (!IsLate(answer))
+    {
+        store.PutBaseline(answer.name, std::get<Infeasible>(answer.evaluation));
+    }
+}
+
+/// The time of a run; Max() of what has none.
+Duration
+TimeOf(const BaselineAnswer& answer)
+{
+    const auto* report = std::get_if<RunReport>(&answer.evaluation);
+    return report != nullptr ? report->iterationTime : Duration::Max();
+}
+
+/// "with h100 5.738 s", or why there is no time.
+std::string
+OtherText(const std::string& gpu, const BaselineAnswer& answer)
+{
+    if (const auto* report = std::get_if<RunReport>(&answer.evaluation))
+    {
+        return "with " + gpu + " " + ToString(report->iterationTime);
+    }
+    const auto* none = std::get_if<Infeasible>(&answer.evaluation);
+    return "none with " + gpu + ": " +
+           (none != nullptr ? none->detail : std::get<Failure>(answer.evaluation).detail);
+}
+
+/// An equal part, of so many, of what is left of a time that began then.
+Duration
+PartOf(Duration limit, std::chrono::steady_clock::time_point begin, size_t parts)
+{
+    if (limit == Duration::Max())
+    {
+        return limit;
+    }
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    return std::max(Duration::Microseconds(1),
+                    Duration::Seconds((limit.S() - spent.count()) / static_cast<double>(parts)));
 }
 
 } // namespace
@@ -44,7 +104,16 @@ BaselineRuns::School(const std::string& name, SearchStore& store, Duration limit
     {
         m_chosen.emplace(name, *stored->plan);
     }
-    return stored ? *stored : Tuned(name, m_space, store, store.Runs(), limit);
+    if (stored)
+    {
+        return *stored;
+    }
+    const auto choose = [&](const SearchOptions& tuning) {
+        return ChooseBaseline(name, m_study, AnalyticalEngine(), tuning, m_chosen);
+    };
+    BaselineAnswer answer = Tuned(name, choose, m_space, store.Runs(), limit);
+    Put(answer, store, store.Runs());
+    return answer;
 }
 
 BaselineAnswer
@@ -65,16 +134,52 @@ BaselineRuns::Reference(const std::string& name,
     {
         const Ranked& first = best.front();
         store.PutBaseline(name, first.plan, first.report);
-        return {name, first.plan, m_space.LabelOf(first.plan), first.report};
+        return {name, first.plan, m_space.LabelOf(first.plan), first.report, ""};
     }
-    const auto site = Baseline(name)->site(m_study);
-    if (const auto* none = std::get_if<Infeasible>(&site))
+    const auto sites = Baseline(name)->sites(m_study);
+    if (const auto* none = std::get_if<Infeasible>(&sites))
     {
-        return None(name, *none, store);
+        store.PutBaseline(name, *none);
+        return None(name, *none);
     }
-    const auto& there = std::get<Study>(site);
-    RunStore runs = runsOf(there.scenario);
-    return Tuned(name, SearchSpace(there), store, runs, limit);
+    const auto& all = std::get<std::vector<OneSite>>(sites);
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<BaselineAnswer> answers;
+    for (const OneSite& site : all)
+    {
+        const Study& there = site.study;
+        const auto choose = [&](const SearchOptions& tuning) {
+            return ChooseOnSite(name, there, AnalyticalEngine(), tuning);
+        };
+        RunStore runs = runsOf(there.scenario);
+        answers.push_back(Tuned(name,
+                                choose,
+                                SearchSpace(there),
+                                runs,
+                                PartOf(limit, begin, all.size() - answers.size())));
+        answers.back().assumed = site.assumed;
+    }
+    const auto first =
+        std::min_element(answers.begin(), answers.end(), [](const auto& a, const auto& b) {
+            return TimeOf(a) < TimeOf(b);
+        });
+    BaselineAnswer fastest = *first;
+    auto* none = std::get_if<Infeasible>(&fastest.evaluation);
+    for (size_t i = 0; i < all.size(); i++)
+    {
+        if (answers.begin() + static_cast<std::ptrdiff_t>(i) != first)
+        {
+            (none != nullptr ? none->detail : fastest.assumed) +=
+                "; " + OtherText(all[i].gpu, answers[i]);
+        }
+    }
+    // Where one was late the next call may find a better one.
+    if (std::none_of(answers.begin(), answers.end(), IsLate))
+    {
+        RunStore runs = runsOf(all[first - answers.begin()].study.scenario);
+        Put(fastest, store, runs);
+    }
+    return fastest;
 }
 
 std::optional<BaselineAnswer>
@@ -92,6 +197,7 @@ BaselineRuns::Stored(const std::string& name, SearchStore& store) const
     if (stored->run)
     {
         answer.evaluation = stored->run->evaluation;
+        answer.assumed = stored->assumed;
         answer.plan = PlanOfText(stored->run->planText);
         if (!answer.plan)
         {
@@ -103,11 +209,12 @@ BaselineRuns::Stored(const std::string& name, SearchStore& store) const
 }
 
 BaselineAnswer
-BaselineRuns::Tuned(const std::string& name,
-                    const SearchSpace& space,
-                    SearchStore& store,
-                    RunStore& runs,
-                    Duration limit)
+BaselineRuns::Tuned(
+    const std::string& name,
+    const std::function<std::variant<Plan, Infeasible>(const SearchOptions&)>& choose,
+    const SearchSpace& space,
+    RunStore& runs,
+    Duration limit) const
 {
     // A school tunes with the analytical engine whatever the search runs with: limits are for
     // runs, and a school that was cut short would have another plan.
@@ -121,7 +228,7 @@ BaselineRuns::Tuned(const std::string& name,
     std::variant<Plan, Infeasible> chosen;
     try
     {
-        chosen = ChooseBaseline(name, m_study, AnalyticalEngine(), tuning, m_chosen);
+        chosen = choose(tuning);
     }
     catch (const Interrupted&)
     {
@@ -129,13 +236,11 @@ BaselineRuns::Tuned(const std::string& name,
         {
             throw;
         }
-        // The next call may give it more.
-        const Infeasible late{kLate, name + " is not found in " + ToString(limit)};
-        return {name, std::nullopt, "", late};
+        return None(name, {kLate, name + " is not found in " + ToString(limit)});
     }
     if (const auto* none = std::get_if<Infeasible>(&chosen))
     {
-        return None(name, *none, store);
+        return None(name, *none);
     }
     BaselineAnswer answer;
     answer.name = name;
@@ -150,9 +255,8 @@ BaselineRuns::Tuned(const std::string& name,
     catch (const ConfigError& error)
     {
         // Of its plan or its network, which need not be those of the search.
-        return None(name, RefusalOf(error), store);
+        return None(name, RefusalOf(error));
     }
-    store.PutBaseline(name, runs, *answer.plan, answer.label, answer.evaluation);
     return answer;
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace scaleacross
@@ -32,8 +33,9 @@ class BaselineRuns
     /// The plan of a school, which has so long to be found in.
     BaselineAnswer School(const std::string& name, SearchStore& store, Duration limit);
 
-    /// The best plan of a reference on its own cluster, of whose runs the last argument is given
-    /// the store. With one building that is the study's, and `best` its best plan, if it is known.
+    /// The best plan of a reference on its own clusters, of whose runs `runsOf` gives the store;
+    /// they share the time. With one building that is the study's, and `best` its best plan, if it
+    /// is known.
     BaselineAnswer Reference(const std::string& name,
                              const std::vector<Ranked>& best,
                              SearchStore& store,
@@ -43,13 +45,14 @@ class BaselineRuns
   private:
     /// What this search has found before, if that still answers.
     std::optional<BaselineAnswer> Stored(const std::string& name, SearchStore& store) const;
-    /// Its run from the database if it is there. `space` and `runs` are of the cluster on which it
-    /// runs.
-    BaselineAnswer Tuned(const std::string& name,
-                         const SearchSpace& space,
-                         SearchStore& store,
-                         RunStore& runs,
-                         Duration limit);
+    /// What `choose` finds by the analytical engine in the time, and its run: from the database if
+    /// it is there. `space` and `runs` are of the cluster on which it runs.
+    BaselineAnswer Tuned(
+        const std::string& name,
+        const std::function<std::variant<Plan, Infeasible>(const SearchOptions&)>& choose,
+        const SearchSpace& space,
+        RunStore& runs,
+        Duration limit) const;
 
     const Study& m_study;
     const SearchSpace& m_space;

@@ -23,7 +23,7 @@ CellOf(const SweepPoint& point)
     const auto winner = WinnerAt(point);
     if (!winner)
     {
-        return "none";
+        return point.times.empty() ? "none" : kNothingCrosses;
     }
     const auto margin = MarginAt(point);
     const bool doubtful = margin && point.probability && *point.probability < kSure;

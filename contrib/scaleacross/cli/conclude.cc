@@ -34,6 +34,7 @@ ResultOf(const BaselineAnswer& answer)
     if (const auto* report = std::get_if<RunReport>(&answer.evaluation))
     {
         result.contender = Contender{answer.label, *answer.plan, *report};
+        result.assumed = answer.assumed;
     }
     else if (const auto* infeasible = std::get_if<Infeasible>(&answer.evaluation))
     {
@@ -238,7 +239,9 @@ Conclude(const Study& study, const SearchSpace& space, Answer& answer)
             conclusion.timeError = *error;
         }
     }
-    if (const auto ofEach = answer.search.board.BestOfEach(); measured && ofEach.size() > 1)
+    // Where nothing crosses there is no placement to be sure of.
+    if (const auto ofEach = answer.search.board.BestOfEach();
+        measured && ofEach.size() > 1 && ofEach.front().report.crossBuildingBytes > Bytes())
     {
         conclusion.placement = ProbabilityFaster(Timed(ofEach[0]), Timed(ofEach[1]));
     }

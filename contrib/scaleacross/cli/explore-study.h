@@ -70,6 +70,7 @@ struct BaselineAnswer
     std::optional<Plan> plan;
     std::string label;     //!< of the plan, where there is one
     Evaluation evaluation; //!< Infeasible where the rule found no plan
+    std::string assumed;   //!< of a reference: what its cluster is
 };
 
 /// The answer to one study.

@@ -61,9 +61,10 @@ class SweepPrinter
         const auto winner = WinnerAt(point);
         const auto margin = MarginAt(point);
         m_points.push_back(point);
-        if (winner)
+        const auto ofEach = board.BestOfEach();
+        if (!ofEach.empty())
         {
-            const RunReport& report = board.BestOf(*winner)->report;
+            const RunReport& report = ofEach.front().report;
             m_times.emplace_back(report.iterationTime, point.value);
             m_gpuHours.emplace_back(Objective("gpu-hours")->value(report, answer.goals.rates),
                                     point.value);
@@ -74,7 +75,7 @@ class SweepPrinter
             const Ranked* best = board.BestOf(crossing);
             cells.push_back(best == nullptr ? "-" : ToString(best->report.iterationTime));
         }
-        cells.push_back(winner ? NameOf(*winner) : "none");
+        cells.push_back(winner ? NameOf(*winner) : ofEach.empty() ? "none" : kNothingCrosses);
         cells.push_back(margin ? PercentText(*margin) : "-");
         if (m_measured)
         {
@@ -84,7 +85,7 @@ class SweepPrinter
         {
             cells.push_back(amount);
         }
-        cells.push_back(winner ? space.LabelOf(board.BestOf(*winner)->plan) : "");
+        cells.push_back(ofEach.empty() ? "" : space.LabelOf(ofEach.front().plan));
         m_table.Add(cells);
         m_json.push_back(PointJson(point, step.study, space, answer));
     }
@@ -374,11 +375,12 @@ PointOf(const std::string& value, const Answer& answer, bool measured)
 {
     SweepPoint point{value, {}, std::nullopt};
     const auto ofEach = answer.search.board.BestOfEach();
+    point.crosses = !ofEach.empty() && ofEach.front().report.crossBuildingBytes > Bytes();
     for (const auto& ranked : ofEach)
     {
         point.times.emplace_back(ranked.plan.parallel.crossing, ranked.report.iterationTime);
     }
-    if (measured && ofEach.size() > 1)
+    if (measured && point.crosses && ofEach.size() > 1)
     {
         point.probability = ProbabilityFaster({ofEach[0].plan, ofEach[0].report.iterationTime},
                                               {ofEach[1].plan, ofEach[1].report.iterationTime});

@@ -17,6 +17,9 @@ namespace scaleacross
 /// where: of one setting as a table, of several as a grid.
 Exit Sweep(const ExploreOptions& options);
 
+/// What stands in the place of a placement where the best plan sends nothing between buildings.
+constexpr const char* kNothingCrosses = "nothing crosses";
+
 /// What the answer at one point says of the crossings. `value`: of the setting that points are put
 /// side by side by.
 SweepPoint PointOf(const std::string& value, const Answer& answer, bool measured);

@@ -40,6 +40,11 @@ Choice(const std::string& name, const Study& study, const FakeEngine::Time& time
     SearchOptions options;
     options.jobs = 1;
     options.filter = std::move(filter);
+    if (IsReference(name))
+    {
+        const auto sites = std::get<std::vector<OneSite>>(Baseline(name)->sites(study));
+        return ChooseOnSite(name, sites.front().study, FakeEngine(time), options);
+    }
     return ChooseBaseline(name, study, FakeEngine(time), options);
 }
 
@@ -215,11 +220,14 @@ TEST(Baselines, FitARealStudy)
     const Study study = TwoBuildings("plan: {tp: 8}\n");
     for (const BaselineFacts* baseline : Baseline::Rows())
     {
-        const auto chosen = ChooseBaseline(*baseline, study, AnalyticalEngine(), {});
+        const bool isReference = baseline->sites != nullptr;
+        const Study own = isReference
+                              ? std::get<std::vector<OneSite>>(baseline->sites(study)).front().study
+                              : study;
+        const auto chosen = isReference ? ChooseOnSite(*baseline, own, AnalyticalEngine(), {})
+                                        : ChooseBaseline(*baseline, study, AnalyticalEngine(), {});
         ASSERT_TRUE(std::holds_alternative<Plan>(chosen)) << std::get<Infeasible>(chosen).detail;
-        Scenario scenario = baseline->site != nullptr
-                                ? std::get<Study>(baseline->site(study)).scenario
-                                : study.scenario;
+        Scenario scenario = own.scenario;
         scenario.Job().plan = std::get<Plan>(chosen).parallel;
         scenario.network = std::get<Plan>(chosen).network;
         EXPECT_FALSE(CheckFit(scenario));

@@ -228,8 +228,9 @@ TEST(Explanation, TellsWhatBeingSpreadOutCosts)
     EXPECT_THAT(Text(input), Not(HasSubstr("spread out")));
     input.oneSite = BaselineResult{};
     input.oneSite->contender = Make(Crossing::Pipeline, 80, "the near one");
+    input.oneSite->assumed = "fabric and NICs of east";
     EXPECT_THAT(Text(input),
-                HasSubstr("All GPUs in one building (fabric and NICs of the first): the near one "
+                HasSubstr("All GPUs in one building (fabric and NICs of east): the near one "
                           "takes 80 ms: being spread out costs 25.0 %."));
     input.oneSite->contender = Make(Crossing::Pipeline, 125, "the near one");
     EXPECT_THAT(Text(input), HasSubstr("takes 125 ms: being spread out saves 20.0 %."));
@@ -240,6 +241,15 @@ TEST(Explanation, TellsWhatBeingSpreadOutCosts)
     EXPECT_THAT(Text(input), HasSubstr("All GPUs in one building: none (building): they differ."));
     input.buildings = 1;
     EXPECT_THAT(Text(input), HasSubstr("Being spread out costs nothing: there is one building."));
+}
+
+TEST(Explanation, NothingIsSaidOfPlacementsWhereNothingCrosses)
+{
+    ExplanationInput input = Input(Crossing::Data, 150);
+    EXPECT_THAT(Text(input), HasSubstr("Placement: "));
+    input.winner.report.crossBuildingBytes = Bytes();
+    EXPECT_THAT(Text(input), Not(HasSubstr("Placement: ")));
+    EXPECT_THAT(Text(input), HasSubstr("Across buildings: nothing."));
 }
 
 TEST(Explanation, WhatFailedIsNoProof)

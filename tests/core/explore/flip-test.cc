@@ -45,6 +45,22 @@ TEST(Flip, FoundBetweenNeighboursInEitherDirection)
     EXPECT_EQ(back[0].to, Crossing::Data);
 }
 
+/// In one building the crossing is the order of ranks: DP-out before, no placement, PP-out after.
+TEST(Flip, NothingWinsWhereNothingCrosses)
+{
+    SweepPoint alone = At("2", 100, 110);
+    alone.crosses = false;
+    EXPECT_FALSE(WinnerAt(alone));
+    EXPECT_FALSE(MarginAt(alone));
+    EXPECT_TRUE(FlipsOf({At("1", 100, 110), alone}).empty());
+    // PP-out less DP-out is +10 at 1 and -30 at 5: zero at 1 + 4 x 10 / 40 = 2.
+    const auto flips = FlipsOf({At("1", 100, 110), alone, At("5", 100, 70)});
+    ASSERT_EQ(flips.size(), 1U);
+    EXPECT_EQ(flips[0].before, "1");
+    EXPECT_EQ(flips[0].after, "5");
+    EXPECT_NEAR(flips[0].about.value(), 2, 1e-9);
+}
+
 /// One side that is sure (0.9) makes a flip a finding.
 TEST(Flip, WithoutASureSideIsNoFinding)
 {

@@ -16,7 +16,14 @@ namespace
 std::variant<Study, Infeasible>
 SiteOf(const Study& study)
 {
-    return Baseline("one-site")->site(study);
+    const auto sites = Baseline("one-site")->sites(study);
+    if (const auto* none = std::get_if<Infeasible>(&sites))
+    {
+        return *none;
+    }
+    const auto& all = std::get<std::vector<OneSite>>(sites);
+    EXPECT_EQ(all.size(), 1U);
+    return all.front().study;
 }
 
 /// Two buildings with what `first` and `second` say of them beside their name.
@@ -54,7 +61,7 @@ TEST(OneSiteBaseline, IsWhatOneWouldWriteForOneBuilding)
     found.scenario.cluster.buildings[0].name = written.scenario.cluster.buildings[0].name;
     EXPECT_EQ(found.scenario.cluster, written.scenario.cluster);
     EXPECT_EQ(SearchSpace(found).Text(), SearchSpace(written).Text());
-    const auto chosen = ChooseBaseline("one-site", spread, AnalyticalEngine(), {});
+    const auto chosen = ChooseOnSite("one-site", std::get<Study>(site), AnalyticalEngine(), {});
     // The oracle: all plans of the study that was written for one building.
     const SearchSpace space(written);
     Duration least = Duration::Max();
@@ -91,20 +98,20 @@ TEST(OneSiteBaseline, HasTheFirstBuildingsFabricAndNics)
     EXPECT_TRUE(cluster.crossLinks.empty());
 }
 
-TEST(OneSiteBaseline, IsRefusedWhereServersDiffer)
+/// 32 GPUs in servers of 8 and 32 in servers of 4 are two kinds, and so are two models of GPU.
+TEST(OneSiteBaseline, HasASiteForEachKindOfServer)
 {
     const std::string h100 = "gpus: 32, gpu: h100, fabric: {spines: 4}";
     for (const std::string other : {"gpus: 32, gpu: a100-80g, fabric: {spines: 4}",
                                     "gpus: 32, gpu: h100, gpus_per_node: 4, fabric: {spines: 4}"})
     {
-        const Study study = Buildings(h100, other);
-        const auto site = SiteOf(study);
-        ASSERT_TRUE(std::holds_alternative<Infeasible>(site)) << other;
-        EXPECT_EQ(std::get<Infeasible>(site).reason, "building");
-        EXPECT_THAT(std::get<Infeasible>(site).detail,
-                    testing::AllOf(testing::HasSubstr("north"), testing::HasSubstr("south")));
-        const auto chosen = ChooseBaseline("one-site", study, AnalyticalEngine(), {});
-        EXPECT_EQ(std::get<Infeasible>(chosen).detail, std::get<Infeasible>(site).detail);
+        const auto sites = Baseline("one-site")->sites(Buildings(h100, other));
+        ASSERT_TRUE(std::holds_alternative<std::vector<OneSite>>(sites)) << other;
+        for (const OneSite& site : std::get<std::vector<OneSite>>(sites))
+        {
+            EXPECT_EQ(site.study.scenario.cluster.Gpus(), 64U);
+        }
+        EXPECT_EQ(std::get<std::vector<OneSite>>(sites).size(), 2U);
     }
 }
 

@@ -35,6 +35,15 @@ Unequal(const std::string& first, const std::string& second, const std::string& 
                       "fake/study.yaml");
 }
 
+/// The only site of a study.
+Study
+OneSiteOf(const Study& study)
+{
+    const auto sites = OneSitesOf(study);
+    EXPECT_EQ(sites.size(), 1U);
+    return sites.front().study;
+}
+
 std::string
 Problem(const Study& study)
 {
@@ -83,12 +92,71 @@ TEST(OneSite, BuildingsMayDifferInSizeAndNics)
     EXPECT_EQ(site.fabric.oversubscription, 1);
 }
 
-TEST(OneSite, OtherGpusAndServersHaveNone)
+TEST(OneSite, SaysWhoseFabricItHas)
 {
-    EXPECT_THAT(Problem(Unequal("gpu: h100", "gpu: a100-80g")),
-                testing::AllOf(testing::HasSubstr("east"), testing::HasSubstr("west")));
-    EXPECT_THAT(Problem(Unequal("gpu: h100", "gpu: h100, gpus_per_node: 4")),
-                testing::HasSubstr("servers of 8 GPUs and west of 4"));
+    EXPECT_EQ(OneSitesOf(Unequal("gpu: h100", "gpu: h100"))[0].assumed, "fabric and NICs of east");
+}
+
+/// 32 GPUs of 1,000 TFLOP/s and 64 of 400: (32 x 1,000 + 64 x 400) / 96 = 600 in the mean, 0.6 of
+/// the first and 1.5 of the second. FP8, which the workload does not use, stays.
+TEST(OneSite, EachKindOfGpuHasOneOfTheMeanPeak)
+{
+    const Study study = Unequal("gpu: {preset: h100, bf16_peak: 1000TFLOP/s}",
+                                "gpu: {preset: a100-80g, bf16_peak: 400TFLOP/s}");
+    const auto sites = OneSitesOf(study);
+    ASSERT_EQ(sites.size(), 2U);
+    for (size_t i = 0; i < 2; i++)
+    {
+        const BuildingSpec& own = study.scenario.cluster.buildings[i];
+        const ClusterSpec& cluster = sites[i].study.scenario.cluster;
+        ASSERT_EQ(cluster.buildings.size(), 1U);
+        const GpuSpec& gpu = cluster.buildings[0].gpu;
+        EXPECT_EQ(cluster.Gpus(), 96U);
+        EXPECT_DOUBLE_EQ(gpu.bf16Peak.Value(), 600e12);
+        EXPECT_EQ(gpu.fp8Peak.Value(), own.gpu.fp8Peak.Value());
+        EXPECT_EQ(gpu.hbmCapacity, own.gpu.hbmCapacity);
+        EXPECT_EQ(gpu.nicRate, own.gpu.nicRate);
+        EXPECT_TRUE(cluster.buildings[0].fabric == own.fabric);
+        EXPECT_EQ(sites[i].gpu, own.gpu.name);
+    }
+    EXPECT_THAT(sites[0].assumed,
+                testing::AllOf(testing::HasSubstr("96 h100 with the mean peak"),
+                               testing::HasSubstr("0.6 of it in bf16"),
+                               testing::HasSubstr("memory"),
+                               testing::HasSubstr("fabric and NICs of east")));
+    EXPECT_THAT(sites[1].assumed,
+                testing::AllOf(testing::HasSubstr("1.5 of it in bf16"),
+                               testing::HasSubstr("fabric and NICs of west")));
+}
+
+/// H100 and H200 are the same chip with other memory.
+TEST(OneSite, APeakThatAllHaveStaysAsItIs)
+{
+    const Study study = Unequal("gpu: h100", "gpu: h200");
+    const auto sites = OneSitesOf(study);
+    ASSERT_EQ(sites.size(), 2U);
+    EXPECT_TRUE(sites[0].study.scenario.cluster.buildings[0].gpu ==
+                study.scenario.cluster.buildings[0].gpu);
+    EXPECT_THAT(sites[1].assumed, testing::HasSubstr("96 h200, whose peak all GPUs of the study"));
+}
+
+TEST(OneSite, AKindWhoseFabricDoesNotGrowIsLeftOut)
+{
+    Study study = Unequal("gpu: h100", "gpu: h200");
+    study.scenario.cluster.buildings[0].fabric.nodesPerPod = 8;
+    const auto sites = OneSitesOf(study);
+    ASSERT_EQ(sites.size(), 1U);
+    EXPECT_EQ(sites[0].gpu, "h200");
+    EXPECT_THAT(sites[0].assumed, testing::HasSubstr("none with h100: the fabric of east"));
+}
+
+TEST(OneSite, ServersOfTwoSizesAreTwoKinds)
+{
+    const auto sites = OneSitesOf(Unequal("gpu: h100", "gpu: h100, gpus_per_node: 4"));
+    ASSERT_EQ(sites.size(), 2U);
+    EXPECT_EQ(sites[0].study.scenario.cluster.buildings[0].gpusPerNode, 8U);
+    EXPECT_EQ(sites[1].study.scenario.cluster.buildings[0].gpusPerNode, 4U);
+    EXPECT_NE(sites[0].gpu, sites[1].gpu);
 }
 
 TEST(OneSite, AFabricThatDoesNotTakeTheSumIsRefused)

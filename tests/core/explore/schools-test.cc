@@ -42,7 +42,7 @@ Schools()
     std::vector<const BaselineFacts*> schools;
     for (const BaselineFacts* row : Baseline::Rows())
     {
-        if (row->site == nullptr)
+        if (row->sites == nullptr)
         {
             schools.push_back(row);
         }

@@ -377,6 +377,35 @@ TEST(Key, SpansAreToldByTheirWorst)
     EXPECT_EQ(figures.oversubscription, 4);
 }
 
+/// Of 0 and 1, which a span of 80 km joins, with a hub 250 and 600 km away: the direct span is the
+/// way with the fewest spans (RouteBetweenSites), and those of the hub carry nothing.
+TEST(Key, SpansThatLeadNowhereDoNotCount)
+{
+    ClusterSpec cluster;
+    cluster.buildings.resize(2);
+    for (BuildingSpec& building : cluster.buildings)
+    {
+        building.gpus = 8;
+        building.gpu.nicRate = BitRate(400e9);
+    }
+    cluster.hubs.resize(1);
+    const auto add = [&cluster](uint32_t a, uint32_t b, double km, double bps) {
+        CrossLinkSpec span;
+        span.a = a;
+        span.b = b;
+        span.distance = Distance(km);
+        span.capacity = BitRate(bps);
+        cluster.crossLinks.push_back(span);
+    };
+    add(0, 1, 80, 800e9);
+    add(0, 2, 250, 100e9);
+    add(1, 2, 600, 100e9);
+    EXPECT_EQ(SpanFiguresOf(cluster).distanceKm, 80);
+    EXPECT_EQ(SpanFiguresOf(cluster).capacityBps, 800e9);
+    cluster.crossLinks.erase(cluster.crossLinks.begin()); // now over the hub
+    EXPECT_EQ(SpanFiguresOf(cluster).distanceKm, 600);
+}
+
 TEST_F(DatabaseTest, ExampleQueriesOfTheDocumentationRun)
 {
     std::ifstream file(SourcePath("contrib/scaleacross/doc/database.md"));

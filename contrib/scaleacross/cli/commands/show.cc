@@ -305,6 +305,8 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
             if (IsReference(baseline.name))
             {
                 place.erase("probability_slower");
+                place["assumed"] =
+                    baseline.assumed.empty() ? Json(nullptr) : Json(baseline.assumed);
                 place["spread_overhead"] =
                     best.empty() ? Json(nullptr) : OverheadJson(best.front(), baseline);
             }

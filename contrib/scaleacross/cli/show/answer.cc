@@ -209,6 +209,7 @@ OneSiteJson(const Answer& answer)
     Json json = ToJson(site.evaluation);
     json["spread_overhead"] = JsonOf(answer.SpreadOverhead());
     json["rule"] = Baseline(site.name)->help;
+    json["assumed"] = site.assumed.empty() ? Json(nullptr) : Json(site.assumed);
     json["plan"] = site.plan ? ToJson(*site.plan) : Json(nullptr);
     if (site.plan)
     {

@@ -340,7 +340,7 @@ std::string
 OtherCrossingLine(const ExplanationInput& input)
 {
     const Crossing mine = input.winner.plan.parallel.crossing;
-    if (input.buildings < 2)
+    if (input.buildings < 2 || input.winner.report.crossBuildingBytes == Bytes())
     {
         return "";
     }
@@ -483,9 +483,9 @@ SitesLine(const ExplanationInput& input)
     const Duration time = site.contender->report.iterationTime;
     const double cost = RelativeExcess(time, input.winner.report.iterationTime);
     const bool saves = cost < 0 && Percent(-cost) != Percent(0);
-    return "All GPUs in one building (fabric and NICs of the first): " + site.contender->label +
-           " takes " + ToString(time) + ": being spread out " + (saves ? "saves " : "costs ") +
-           Percent(std::abs(cost)) + ".";
+    return "All GPUs in one building" + (site.assumed.empty() ? "" : " (" + site.assumed + ")") +
+           ": " + site.contender->label + " takes " + ToString(time) + ": being spread out " +
+           (saves ? "saves " : "costs ") + Percent(std::abs(cost)) + ".";
 }
 
 std::string

@@ -34,6 +34,7 @@ struct BaselineResult
     Infeasible reason;     //!< where there is no contender
     std::string tunes;     //!< Baseline::tunes
     std::string untouched; //!< Baseline::untouched
+    std::string assumed;   //!< of a reference: what its cluster is
 };
 
 /// Everything that an explanation is drawn from.

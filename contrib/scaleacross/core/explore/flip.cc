@@ -67,13 +67,15 @@ AreToldApartAtEither(const SweepPoint& a, const SweepPoint& b)
 std::optional<Crossing>
 WinnerAt(const SweepPoint& point)
 {
-    return point.times.empty() ? std::nullopt : std::optional<Crossing>(point.times.front().first);
+    return point.times.empty() || !point.crosses
+               ? std::nullopt
+               : std::optional<Crossing>(point.times.front().first);
 }
 
 std::optional<double>
 MarginAt(const SweepPoint& point)
 {
-    if (point.times.size() < 2)
+    if (point.times.size() < 2 || !point.crosses)
     {
         return std::nullopt;
     }

@@ -22,6 +22,9 @@ struct SweepPoint
     /// How likely it is that the first is faster than the second (model-error.h); none where the
     /// engine's times were not set beside measured ones.
     std::optional<double> probability{1};
+    /// Whether the best plan sends anything between buildings: where nothing crosses no placement
+    /// wins, and the crossing is only the order of ranks.
+    bool crosses{true};
 };
 
 /// Where the better crossing changes between two neighbouring values of a sweep.
@@ -40,10 +43,11 @@ struct Flip
     std::optional<bool> toldApart;
 };
 
-/// The best crossing at a point, if any plan ran.
+/// The best crossing at a point, if any plan ran and something crosses.
 std::optional<Crossing> WinnerAt(const SweepPoint& point);
 
-/// How much longer the best plan of the worse crossing takes; none if only one crossing ran.
+/// How much longer the best plan of the worse crossing takes; none if only one crossing ran or
+/// nothing crosses.
 std::optional<double> MarginAt(const SweepPoint& point);
 
 /// From the least value to the greatest, in whatever order they were swept. None between categories

@@ -5,10 +5,12 @@
 #include "core/explore/span-quantity.h"
 #include "core/spec/canonical-json.h"
 #include "core/spec/study-json.h"
+#include "core/topology/site-route.h"
 
 #include <algorithm>
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
+#include <set>
 
 namespace scaleacross
 {
@@ -29,12 +31,40 @@ NetworkText(const Scenario& scenario)
     return CanonicalJson(network);
 }
 
+namespace
+{
+
+/// Places in ClusterSpec::crossLinks of the spans on the ways between the buildings.
+std::set<uint32_t>
+SpansBetweenBuildings(const ClusterSpec& cluster)
+{
+    std::set<uint32_t> spans;
+    const auto buildings = static_cast<uint32_t>(cluster.buildings.size());
+    for (uint32_t from = 0; from < buildings; from++)
+    {
+        for (uint32_t to = from + 1; to < buildings; to++)
+        {
+            if (const auto route = FindSiteRoute(cluster, from, to))
+            {
+                for (const SiteRoute::Use& use : route->uses)
+                {
+                    spans.insert(use.link);
+                }
+            }
+        }
+    }
+    return spans;
+}
+
+} // namespace
+
 SpanFigures
 SpanFiguresOf(const ClusterSpec& cluster)
 {
     SpanFigures figures;
-    for (const CrossLinkSpec& span : cluster.crossLinks)
+    for (const uint32_t i : SpansBetweenBuildings(cluster))
     {
+        const CrossLinkSpec& span = cluster.crossLinks[i];
         const double bps = span.capacity.Value();
         figures.distanceKm = std::max(figures.distanceKm.value_or(0), span.distance.Value());
         figures.capacityBps = std::min(figures.capacityBps.value_or(bps), bps);

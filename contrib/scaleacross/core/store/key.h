@@ -27,8 +27,9 @@ std::string HashOf(const std::string& text);
 /// as CanonicalJson() of a job that is a collective. Its HashOf() is the name of the network.
 std::string NetworkText(const Scenario& scenario);
 
-/// The spans of a scenario, for whoever looks for it: the longest, the scarcest and the worst where
-/// they differ. None where there is no span.
+/// The spans on the ways between the buildings of a scenario, for whoever looks for it: the
+/// longest, the scarcest and the worst where they differ. None where there is no span. Those that
+/// only lead to sites where no GPUs are used carry nothing, and do not count.
 struct SpanFigures
 {
     std::optional<double> distanceKm;

@@ -438,6 +438,7 @@ BaselinesOf(Database& database, int64_t search)
         if (ids[i] != 0)
         {
             baselines[i].run = LoadRun(database, ids[i]);
+            baselines[i].assumed = std::exchange(baselines[i].reason.detail, "");
             if (baselines[i].label.empty())
             {
                 baselines[i].label = baselines[i].run->label;

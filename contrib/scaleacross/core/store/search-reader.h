@@ -63,6 +63,7 @@ struct KeptBaseline
     std::string label; //!< what the search calls its plan
     std::optional<StoredRun> run;
     Infeasible reason;                       //!< where there is no run
+    std::string assumed;                     //!< of a reference's run: what its cluster is
     std::optional<double> probabilitySlower; //!< that the best plan is faster
 };
 

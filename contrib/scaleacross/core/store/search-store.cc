@@ -458,7 +458,8 @@ SearchStore::Finish(const Frontier& frontier, const Leaderboard& board)
 void
 SearchStore::PutBaselineRow(const std::string& name,
                             const std::optional<RunOfPlan>& run,
-                            const Infeasible& reason)
+                            const Infeasible& reason,
+                            const std::string& assumed)
 {
     Find();
     auto& insert = m_database.Prepare(
@@ -471,6 +472,10 @@ SearchStore::PutBaselineRow(const std::string& name,
     {
         insert.bind(3, run->run);
         insert.bind(4, run->label);
+        if (!assumed.empty())
+        {
+            insert.bind(6, assumed);
+        }
     }
     else
     {
@@ -491,7 +496,8 @@ SearchStore::PutBaseline(const std::string& name,
                          RunStore& runs,
                          const Plan& plan,
                          const std::string& label,
-                         const Evaluation& evaluation)
+                         const Evaluation& evaluation,
+                         const std::string& assumed)
 {
     m_database.Transact([&] {
         const auto stored = runs.Find(plan);
@@ -500,7 +506,7 @@ SearchStore::PutBaseline(const std::string& name,
             runs.Request(*stored);
         }
         const int64_t run = stored ? *stored : runs.Put(plan, evaluation, true);
-        PutBaselineRow(name, RunOfPlan{run, label}, {});
+        PutBaselineRow(name, RunOfPlan{run, label}, {}, assumed);
     });
 }
 

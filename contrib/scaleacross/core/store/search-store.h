@@ -74,12 +74,13 @@ class SearchStore : public ResultSink
     /// The run of a baseline, or the reason why it has no plan. A stored run is used as it is.
     void PutBaseline(const std::string& name, const Plan& plan, const Evaluation& evaluation);
     void PutBaseline(const std::string& name, const Infeasible& reason);
-    /// The same of a run in another setting, with those of that setting.
+    /// The same of a run in another setting, with those of that setting and what was assumed of it.
     void PutBaseline(const std::string& name,
                      RunStore& runs,
                      const Plan& plan,
                      const std::string& label,
-                     const Evaluation& evaluation);
+                     const Evaluation& evaluation,
+                     const std::string& assumed = "");
 
     /// The baseline of this name as this search has found it before, if its run answers.
     std::optional<KeptBaseline> FindBaseline(const std::string& name);
@@ -141,7 +142,8 @@ class SearchStore : public ResultSink
     void PutSureness(const Conclusion& conclusion);
     void PutBaselineRow(const std::string& name,
                         const std::optional<RunOfPlan>& run,
-                        const Infeasible& reason);
+                        const Infeasible& reason,
+                        const std::string& assumed = "");
 
     Database& m_database;
     RunStore m_runs;

@@ -5,6 +5,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/word.h"
+#include "core/explore/one-site.h"
 #include "core/spec/study.h"
 
 #include <string>
@@ -22,8 +23,8 @@ namespace scaleacross
  * sets of values, by the analytical engine. The gain of a search over it is the worth of what the
  * school was not allowed to touch.
  *
- * A reference is no school: it is the study's own search on another cluster, and says what a
- * property of the study's cluster costs.
+ * A reference is no school: it is the study's own search on another cluster, the best of several
+ * where it has more than one, and says what a property of the study's cluster costs.
  *
  * To add one, write its facts in a file of its own, and name it in registry.cc.
  */
@@ -54,9 +55,9 @@ struct BaselineFacts : WordFacts
     /// buys nothing is left as it is.
     bool prefersFirst{true};
 
-    /// Of a reference the same study on its cluster, or why there is no such cluster. Null of a
-    /// school.
-    std::variant<Study, Infeasible> (*site)(const Study& study){nullptr};
+    /// Of a reference the same study on each of its clusters, at least one, or why there is none.
+    /// Null of a school.
+    std::variant<std::vector<OneSite>, Infeasible> (*sites)(const Study& study){nullptr};
 };
 
 /// A school, or a reference, that a study names to be compared with.

@@ -6,6 +6,8 @@
 #include "core/explore/no-sink.h"
 #include "core/explore/search-space.h"
 
+#include <optional>
+
 namespace scaleacross
 {
 
@@ -134,60 +136,76 @@ WhyNone(const std::string& name, const Frontier& counts)
                 : Infeasible{"degrees", none};
 }
 
-/// The fastest plan of the spaces of a baseline for a study that is where the baseline begins.
-std::variant<Plan, Infeasible>
-Fastest(Baseline baseline, const Study& study, const Engine& engine, const SearchOptions& options)
+/// The options of a search for the fastest plan alone: baselines plan for time.
+SearchOptions
+ForTheFastest(SearchOptions options)
 {
-    SearchOptions own = options;
-    own.keep = 1;
-    own.goals = {}; // schools plan for time
-    own.keeps = Leaderboard::Keeps::Best;
-    std::vector<Study> spaces;
-    if (baseline->site != nullptr)
+    options.keep = 1;
+    options.goals = {};
+    options.keeps = Leaderboard::Keeps::Best;
+    return options;
+}
+
+/// The fastest plan of one space, or why it has none.
+std::variant<Ranked, Infeasible>
+FastestIn(Baseline baseline,
+          const Study& within,
+          const Engine& engine,
+          const SearchOptions& options)
+{
+    NoSink sink;
+    const auto result = BestFirstSearch().Run(SearchSpace(within), engine, options, sink);
+    if (result.interrupted)
     {
-        const auto site = baseline->site(study);
-        if (const auto* none = std::get_if<Infeasible>(&site))
-        {
-            return *none;
-        }
-        spaces = {std::get<Study>(site)};
+        throw Interrupted();
     }
-    else
+    const auto best = result.board.Best();
+    if (best.empty())
     {
-        spaces = baseline->spaces(study);
-        for (Study& within : spaces) // schools plan with what fits
-        {
-            within.scenario.Job().workload.memoryLimit = true;
-        }
-        own.filter = baseline->recomputesLeast ? LeastRecomputation(options.filter) : own.filter;
-        own = OnlyOf(*baseline, std::move(own));
+        return WhyNone(baseline.Name(), result.counts);
     }
-    std::variant<Plan, Infeasible> chosen;
-    bool first = true;
-    for (const Study& within : spaces)
+    return best.front();
+}
+
+/// The fastest plan of the spaces of a school for a study that is where the school begins.
+std::variant<Plan, Infeasible>
+Fastest(Baseline school, const Study& study, const Engine& engine, const SearchOptions& options)
+{
+    SearchOptions own = ForTheFastest(options);
+    own.filter = school->recomputesLeast ? LeastRecomputation(options.filter) : own.filter;
+    own = OnlyOf(*school, std::move(own));
+    std::optional<Infeasible> why;
+    for (Study& within : school->spaces(study))
     {
-        NoSink sink;
-        const auto result = BestFirstSearch().Run(SearchSpace(within), engine, own, sink);
-        if (result.interrupted)
+        within.scenario.Job().workload.memoryLimit = true; // schools plan with what fits
+        const auto found = FastestIn(school, within, engine, own);
+        if (const auto* best = std::get_if<Ranked>(&found))
         {
-            throw Interrupted();
+            return school->prefersFirst ? WithFirstValues(within, *best, engine, own) : best->plan;
         }
-        const auto best = result.board.Best();
-        if (!best.empty())
+        if (!why)
         {
-            return baseline->prefersFirst ? WithFirstValues(within, best.front(), engine, own)
-                                          : best.front().plan;
+            why = std::get<Infeasible>(found);
         }
-        if (first)
-        {
-            chosen = WhyNone(baseline.Name(), result.counts);
-        }
-        first = false;
     }
-    return chosen;
+    return why.value_or(Infeasible());
 }
 
 } // namespace
+
+std::variant<Plan, Infeasible>
+ChooseOnSite(Baseline reference,
+             const Study& site,
+             const Engine& engine,
+             const SearchOptions& options)
+{
+    const auto found = FastestIn(reference, site, engine, ForTheFastest(options));
+    if (const auto* none = std::get_if<Infeasible>(&found))
+    {
+        return *none;
+    }
+    return std::get<Ranked>(found).plan;
+}
 
 Study
 BeginningAt(const Plan& plan, const Study& study)

@@ -16,8 +16,7 @@ namespace scaleacross
 {
 
 /**
- * The fastest plan of the school, or why it has none: its first space's most frequent reason. Of a
- * reference the fastest plan on its cluster.
+ * Returns the fastest plan of a school, or why it has none: its first space's most frequent reason.
  *
  * `jobs`, `stop` and `progress` of the options count; throws Interrupted where stopped. The plan
  * does not depend on the number of threads.
@@ -26,6 +25,13 @@ std::variant<Plan, Infeasible> ChooseBaseline(Baseline baseline,
                                               const Study& study,
                                               const Engine& engine,
                                               const SearchOptions& options);
+
+/// Returns the fastest plan of a reference on one of its clusters, or why it has none there; with
+/// the same options as above.
+std::variant<Plan, Infeasible> ChooseOnSite(Baseline reference,
+                                            const Study& site,
+                                            const Engine& engine,
+                                            const SearchOptions& options);
 
 /// What baselines have chosen for one study on one engine, by their names.
 using ChosenBaselines = std::map<std::string, std::variant<Plan, Infeasible>>;

@@ -49,7 +49,7 @@ IsReference(const std::string& name)
 {
     const auto& rows = Baseline::Rows();
     return std::any_of(rows.begin(), rows.end(), [&name](const BaselineFacts* row) {
-        return row->word == name && row->site != nullptr;
+        return row->word == name && row->sites != nullptr;
     });
 }
 
