@@ -254,8 +254,9 @@ def export(db: str | os.PathLike[str], *, search: int | None = None) -> pandas.D
 
 
 def write_report(db: str | os.PathLike[str], output: str | os.PathLike[str] = "report.html", *,
-                 search: int | None = None, top: int = 10) -> pathlib.Path:
-    """Writes the page of a search, which `./scaleacross report` writes, and gives its path; needs
-    jinja2. InputError or OSError where there is nothing to write, or no place for it."""
+                 search: int | None = None, top: int = 10,
+                 tokens: float = 1e12) -> pathlib.Path:
+    """Writes the page of a search, which `./scaleacross report` writes, and gives its path; days and
+    cost of training are for so many tokens. Needs jinja2. InputError or OSError where there is nothing to write, or no place for it."""
     from scaleacross.report.page import write_page
-    return write_page(db, output, search, top)
+    return write_page(db, output, search, top, tokens)

@@ -7,12 +7,20 @@ import argparse
 import pathlib
 import sys
 
+from scaleacross.report.token_count import parse_tokens
+
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     def positive(text: str) -> int:
         if not text.isdecimal() or int(text) == 0 or int(text) > 2**63 - 1:
             raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 on")
         return int(text)
+
+    def token_count(text: str) -> float:
+        try:
+            return parse_tokens(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
 
     parser = argparse.ArgumentParser(
         prog="scaleacross report", allow_abbrev=False,
@@ -30,6 +38,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
                         "says it, without --set or --sweep")
     parser.add_argument("--top", metavar="N", type=positive, default=10,
                         help="how many of the best plans to show; default: 10")
+    parser.add_argument("--tokens", metavar="N", type=token_count, default=1e12,
+                        help="tokens of the whole training, such as 15T, for days and cost; default: "
+                        "1T")
     options = parser.parse_args(arguments)
     if options.output.suffix not in (".html", ".htm"):
         parser.error(f"-o {options.output}: the name has to end in .html or .htm")
@@ -55,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
                       f"python3-{name}, then /usr/bin/python3; elsewhere: {sys.executable} -m pip "
                       f"install {name}")
     try:
-        write_page(options.db, options.output, options.search, options.top)
+        write_page(options.db, options.output, options.search, options.top, options.tokens)
     except (InputError, ProgramError) as error:
         return refuse(error)
     except OSError as error:

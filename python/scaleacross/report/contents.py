@@ -15,7 +15,8 @@ from scaleacross.report.plans import (bar_of, baselines_table, gpu_hours, rankin
 from scaleacross.report.provenance import command_of, provenance_section
 from scaleacross.report.sections import Page, Section, statements_of
 from scaleacross.report.source import Source, best_of, effects_of, is_answered, said_of
-from scaleacross.report.sweep import is_told, sweep_section
+from scaleacross.report.sweep import is_told, sweep_sections
+from scaleacross.report.training import asked_of, figures_of_training
 from scaleacross.report.tables import Column, Table, table
 from scaleacross.report.words import (amount, count, crossing, missing, percent, probability,
                                       seconds, share)
@@ -70,7 +71,8 @@ def figures_of(run: dict[str, Any]) -> list[tuple[str, str]]:
 def sure_of(source: Source) -> list[tuple[str, str, str]]:
     search, shard = source.search, shard_of(source.search)
     tiles = []
-    if not missing(search["placement_probability"]):
+    crosses = source.shown["ranking"][0]["cross_building_bytes"] > 0
+    if crosses and not missing(search["placement_probability"]):
         told = is_told(search)
         tiles.append((probability(search["placement_probability"]),
                       "sure that the placement is the faster one" if told else
@@ -84,7 +86,8 @@ def sure_of(source: Source) -> list[tuple[str, str, str]]:
         tiles.append((share(search["time_error_mean"]),
                       f"mean error of times, {share(abs(search['time_error_worst']))} at most, on "
                       f"{search['time_error_runs']:g} published runs "
-                      f"({search['time_error_kind']})", "plain"))
+                      f"({search['time_error_kind']}), all in one building: no published run spans "
+                      "buildings", "plain"))
     elif is_answered(search):
         tiles.append(("unknown", "how far times are off: no published runs of this kind", "weak"))
     if shard:
@@ -104,6 +107,14 @@ def sure_of(source: Source) -> list[tuple[str, str, str]]:
     return tiles
 
 
+def placement_text(run: dict[str, Any], across: str) -> str:
+    """What to let cross, as the beginning of a headline; "" where the plan sends nothing between
+    buildings."""
+    if not run["cross_building_bytes"]:
+        return ""
+    return f"Let {CROSSES.get(across, across)} parallelism cross the buildings ({crossing(across)}): "
+
+
 def headline_of(source: Source) -> str:
     """Begins with what to do, and goes on with the search's own figures."""
     best, search, shard = source.shown["ranking"][0], source.search, shard_of(source.search)
@@ -115,16 +126,13 @@ def headline_of(source: Source) -> str:
     robust = robust_answer(source)
     if robust:
         kept, across = robust["best"], robust["best"]["plan"]["crossing"]
-        return (f"Let {CROSSES.get(across, across)} parallelism cross the buildings "
-                f"({crossing(across)}): {seconds(kept['quantile_s'])} per iteration or less, with a "
+        return (f"{placement_text(best, across)}{seconds(kept['quantile_s'])} per iteration or less, with a "
                 f"probability of {100 * robust['quantile']:g} %; {seconds(kept['nominal_s'])} as the "
                 "study is.")
     start = "" if is_answered(search) else "So far: "
-    if len(source.cluster) == 1:
-        return f"{start}{said[0].upper()}{said[1:]}"
     across = best_of(source.plans[search["id"]], source.shown).iloc[0]["crossing"]
-    return (f"{start}Let {CROSSES.get(across, across)} parallelism cross the buildings "
-            f"({crossing(across)}): {said}")
+    return f"{start}{placement_text(best, across) or 'Nothing crosses buildings: '}{said}" \
+        if len(source.cluster) > 1 else f"{start}{said}"
 
 
 def faster_of(source: Source) -> list[str]:
@@ -148,12 +156,19 @@ def caveats_of(source: Source, said: dict[str, list[str]]) -> Section | None:
         section.lines.append(
             f"A shard: ./scaleacross merge puts all {search['shards']:g} together, and explore then "
             "finds baselines and the answer.")
+    return section if section.lines else None
+
+
+def failures_section(source: Source) -> Section | None:
+    """The plans that have no place in the ranking, by reason."""
     rejected = source.rejections.to_dict("records")
-    if rejected:
-        section.folded.append(("plans that were not ranked", table("not-ranked", [
-            Column("outcome", "outcome"), Column("reason", "reason"),
-            Column("count", "plans", count, True), Column("example", "for example")], rejected)))
-    return section if section.lines or section.folded else None
+    if not rejected:
+        return None
+    return Section("failures", "Plans that could not run", tables=[table("not-ranked", [
+        Column("outcome", "outcome"), Column("reason", "reason"),
+        Column("count", "plans", count, True), Column("example", "for example")], rejected)],
+        lead="Plans that are not ranked, by what refused them: rejected ones cannot run, failed ones "
+             "were begun and have no result.")
 
 
 def note_of(source: Source) -> str:
@@ -196,7 +211,7 @@ def plan_sections(source: Source, said: dict[str, list[str]],
             lead="The best plans, the baselines and checks by other engines. Parts are means over "
                  "the ranks; communication that is hidden behind compute is not drawn.",
             folded=[("times of all of these", time_table(everything))]))
-    sections.append(sweep_section(source, page_charts))
+    sections += sweep_sections(source, page_charts)
     if best:
         of_shard = f" of shard {shard_of(source.search)}" if shard_of(source.search) else ""
         sections.append(Section("plans", "The best plans", tables=[ranking_table(source)],
@@ -222,21 +237,25 @@ def search_page(source: Source) -> Page:
     page_charts: dict[str, Any] = {}
     caveats = caveats_of(source, said)
     sections = [fabric_section(source), *plan_sections(source, said, page_charts),
-                *([caveats] if caveats else []), provenance_section(source)]
+                *(section for section in (failures_section(source), caveats) if section),
+                provenance_section(source)]
     page = Page(search["study"], subtitle_of(source), "", "", [], [], [], sections, page_charts)
     page.note = note_of(source)
+    page.asked = asked_of(source.job, source.cluster)
     if shown["ranking"]:
         page.headline = headline_of(source)
         page.plan = shown["ranking"][0]["plan"]["label"]
         page.sure = sure_of(source)
-        page.figures = figures_of(shown["ranking"][0])
+        page.figures = figures_of(shown["ranking"][0]) + figures_of_training(
+            source.job, shown["ranking"][0])
         more = {section.id: section.lines for section in sections}
         robust = robust_answer(source)
         if robust:
             page.choices = robust_choices(robust)
             page.of_whom = nominal_name(source)
         page.answer = (more.get("robust", []) + said.get("placement", []) + faster_of(source) +
-                       more.get("sweep", []))
+                       [line for name, lines in more.items() if name.startswith("sweep")
+                        for line in lines])
     else:
         page.headline = ("Nothing has run yet." if search["finished"] != 1 else
                          "No plan has a result." if shown["failed"] else

@@ -64,11 +64,17 @@ const draw = place => {
   view.runAsync().then(() => { place.dataset.drawn = `${dark ? "dark" : "light"} ${width}`; });
 };
 
-// Nothing of a table is cut off: one that is wider than its place has its rows as cards.
+// Nothing of a table is cut off: one that is wider than its place is set tighter where the screen is
+// wide, and has its rows as cards where that does not do.
 const fit = box => {
   if (box.clientWidth === 0) return; // folded up
-  box.classList.remove("cards");
-  box.classList.toggle("cards", box.scrollWidth > box.clientWidth);
+  box.classList.remove("cards", "tight");
+  const over = () => box.scrollWidth > box.clientWidth;
+  box.classList.toggle("tight", over() && window.innerWidth >= 1200);
+  if (over()) {
+    box.classList.remove("tight");
+    box.classList.add("cards");
+  }
 };
 
 const places = [...document.querySelectorAll(".chart")];

@@ -18,9 +18,10 @@ from scaleacross.report.source import read_source
 FOLDER = pathlib.Path(__file__).parent
 
 
-def render(db: str | os.PathLike[str], search_id: int | None = None, top: int = 10) -> str:
+def render(db: str | os.PathLike[str], search_id: int | None = None, top: int = 10,
+           tokens: float = 1e12) -> str:
     """The page as text; InputError or ProgramError, and a text for the user, where there is none."""
-    page = page_of(read_source(db, search_id, top))
+    page = page_of(read_source(db, search_id, top, tokens))
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True,
                                      undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     environment.policies["json.dumps_kwargs"] = {}  # keys in their order, as tooltips show them
@@ -48,7 +49,8 @@ def write(path: pathlib.Path, text: str) -> None:
 
 
 def write_page(db: str | os.PathLike[str], output: str | os.PathLike[str],
-               search_id: int | None = None, top: int = 10) -> pathlib.Path:
+               search_id: int | None = None, top: int = 10,
+               tokens: float = 1e12) -> pathlib.Path:
     """Writes the page of a database, and gives its path. InputError or ProgramError where there is
     no page, OSError where it cannot be written; then what was there before stays."""
     output = pathlib.Path(output)
@@ -59,7 +61,7 @@ def write_page(db: str | os.PathLike[str], output: str | os.PathLike[str],
     if output.exists() and not output.is_file() and not output.is_dir():
         raise InputError(f"-o {output}: is no regular file, which a report would replace; name "
                          "another place")
-    text = render(db, search_id, top)
+    text = render(db, search_id, top, tokens)
     if output.is_dir():
         raise IsADirectoryError(21, "Is a directory")
     write(output, text)

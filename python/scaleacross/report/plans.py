@@ -9,6 +9,7 @@ from scaleacross.database import CLASSES
 from scaleacross.report import charts
 from scaleacross.report.source import Source
 from scaleacross.report.tables import Column, Table, table
+from scaleacross.report.training import training_columns, training_values
 from scaleacross.report.words import (amount, count, missing, percent, probability, seconds,
                                       significant, yes_or_no)
 
@@ -112,7 +113,7 @@ def ranking_table(source: Source) -> Table:
                      "fastest": f"as {same}" if same else probability(run["probability_best"])
                      if not missing(run["probability_best"]) else None,
                      "front": "yes" if run["pareto"] else None,
-                     **corrected,
+                     **corrected, **training_values(source.job, run),
                      "interval": f"{seconds(corrected['low_s'])} to {seconds(corrected['high_s'])}"
                      if corrected else None,
                      "usable_bytes": usable_of(run),
@@ -130,7 +131,7 @@ def ranking_table(source: Source) -> Table:
         fits_column(shown["ranking"]),
         Column("cross_building_bytes", "across buildings", amount, True),
         Column("gpu_hours", "GPU-hours", gpu_hours, True),
-        Column("cost", "cost", significant, True),
+        Column("cost", "cost", significant, True), *training_columns(source.job),
         Column("fastest", "fastest", str, True), Column("front", "on the front", str, True),
         Column("what_differs", "differs from the best (its value)"),
         Column("what_follows", "which times follow")], rows,
@@ -152,12 +153,12 @@ def baselines_table(source: Source) -> Table:
                      "iteration_time_s": run.get("iteration_time_s"), "mfu": run.get("mfu"),
                      "memory_bytes_max": run.get("memory_bytes_max"), "fits": run.get("fits"),
                      "probability_slower": run.get("probability_slower"),
-                     "rule": rule.get("rule"), "tunes": rule.get("tunes"),
+                     "assumed": run.get("assumed"), "rule": rule.get("rule"), "tunes": rule.get("tunes"),
                      "leaves": rule.get("does not touch"), "source": rule.get("source")})
     return table("baselines", [
         Column("name", "baseline"), Column("label", "its plan"),
         Column("iteration_time_s", "iteration", seconds, True), Column("mfu", "MFU", percent, True),
         Column("memory_bytes_max", "memory", amount, True), Column("fits", "fits", yes_or_no, True),
         Column("probability_slower", "the best is faster", probability, True),
-        Column("rule", "rule"), Column("tunes", "tunes"), Column("leaves", "does not touch"),
+        Column("assumed", "assumed"), Column("rule", "rule"), Column("tunes", "tunes"), Column("leaves", "does not touch"),
         Column("source", "source")], rows)

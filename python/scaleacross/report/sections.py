@@ -45,6 +45,7 @@ class Page:
     sections: list[Section]
     charts: dict[str, Any]
     note: str = ""
+    asked: list[tuple[str, str]] = dataclasses.field(default_factory=list)  # what it is a plan for
     choices: list[Choice] = dataclasses.field(default_factory=list)  # the first is the answer
     of_whom: str = ""  # whose are how sure it is and the figures, where that is not the answer
 

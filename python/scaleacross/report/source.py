@@ -20,6 +20,7 @@ import pandas
 from scaleacross import database
 from scaleacross.database import InputError
 from scaleacross.program import ProgramError, call
+from scaleacross.report.training import Job, job_of
 from scaleacross.report.words import count, missing
 
 NAMED = 8  # buildings that are called by name
@@ -34,7 +35,7 @@ class Source:
     searches: pandas.DataFrame
     search: dict[str, Any]
     shown: dict[str, Any]
-    sweep: Sweep | None
+    sweeps: list[Sweep]  # the newest first
     plans: dict[int, pandas.DataFrame]  # kept plans by search, of those that belong to the sweep
     runs: pandas.DataFrame  # of the scenario that is shown
     other_runs: dict[str, pandas.DataFrame]  # of others, by what these are, where there is no search
@@ -46,6 +47,7 @@ class Source:
     scenario: str  # a study in JSON, with the names that its user has given
     fabric: str | None
     fabric_refused: str
+    job: Job | None  # what it trains; None of a collective
 
     @property
     def cluster(self) -> list[dict[str, Any]]:
@@ -164,9 +166,10 @@ def numbers_of(values: list[str]) -> list[float] | None:
     return [float(number) * scale for number, (_, scale) in parts]
 
 
-def stored_sweep(connection: sqlite3.Connection, found: pandas.DataFrame,
-                 search: dict[str, Any]) -> Sweep | None:
-    """The newest sweep that the search is a point of, else that asks the same of its study."""
+def stored_sweeps(connection: sqlite3.Connection, found: pandas.DataFrame,
+                  search: dict[str, Any]) -> list[Sweep]:
+    """The sweeps that the search is a point of, and those that ask the same of its study, each the
+    newest first."""
     rows = {row["id"]: row for row in found.to_dict("records")}
     kept = []
     for _, points in database.sweeps(connection).groupby("sweep_id"):
@@ -181,12 +184,15 @@ def stored_sweep(connection: sqlite3.Connection, found: pandas.DataFrame,
                 scenario_of(connection, members[0]["scenario_id"]),
                 scenario_of(connection, search["scenario_id"]), keys))):
             kept.append((own, points["updated_at"].iloc[0], points["sweep_id"].iloc[0], axes, members))
-    if not kept:
-        return None
-    _, _, _, axes, members = max(kept, key=lambda one: one[:3])
+    kept.sort(key=lambda one: one[:3], reverse=True)
+    return [sweep_of(search, axes, members) for *_, axes, members in kept]
+
+
+def sweep_of(search: dict[str, Any], axes: list[dict[str, Any]],
+             members: list[dict[str, Any]]) -> Sweep:
+    """A stored sweep, of whose axes the last two vary, the others as they are in the search."""
     combinations = list(itertools.product(*(axis["values"] for axis in axes)))
     points = list(zip(map(list, combinations), members))
-    # Of more than two settings the last two, the others as they are in the search.
     place = next((values for values, row in points if row["id"] == search["id"]), points[0][0])
     others = len(axes) - 2 if len(axes) > 2 else 0
     return Sweep([Axis(axis["key"], axis["values"], axis["numbers"]) for axis in axes[others:]],
@@ -271,7 +277,7 @@ def with_place(rows: pandas.DataFrame, connection: sqlite3.Connection) -> dict[s
 
 
 def read_source(path: str | os.PathLike[str], search_id: int | None = None,
-                top: int = 10) -> Source:
+                top: int = 10, tokens: float = 1e12) -> Source:
     """InputError where there is nothing to report, ProgramError where the program cannot help."""
     path = pathlib.Path(path)
     with database.open_database(path) as connection, \
@@ -291,7 +297,7 @@ def read_source(path: str | os.PathLike[str], search_id: int | None = None,
         shown: dict[str, Any] = {}
         plans: dict[int, pandas.DataFrame] = {}
         others: dict[str, pandas.DataFrame] = {}
-        rejected, sweep = pandas.DataFrame(), None
+        rejected, sweeps = pandas.DataFrame(), []
         # The program reads the same state of the file, and leaves nothing beside it.
         copy = folder / path.name
         with contextlib.closing(sqlite3.connect(copy)) as target:
@@ -299,9 +305,9 @@ def read_source(path: str | os.PathLike[str], search_id: int | None = None,
         if search:
             (shown,) = json.loads(call("show", copy, "--json", "--search", str(search["id"]),
                                        "--top", str(top)))["searches"]
-            sweep = (stored_sweep(connection, found, search) or
-                     made_sweep(connection, found, search))
-            members = {search["id"], *(row["id"] for _, row in (sweep.points if sweep else []))}
+            made = made_sweep(connection, found, search)
+            sweeps = stored_sweeps(connection, found, search) or ([made] if made else [])
+            members = {search["id"], *(row["id"] for sweep in sweeps for _, row in sweep.points)}
             plans = {one: database.ranked_plans(connection, one) for one in members}
             rejected = database.rejections(connection, search["id"])
             best = best_of(plans[search["id"]], shown).head(1)["run_id"]
@@ -319,7 +325,8 @@ def read_source(path: str | os.PathLike[str], search_id: int | None = None,
             fabric = drawing_of(folder, scenario, search["study"] if search else path.stem)
         except ProgramError as error:
             refused = str(error)
-        return Source(path.name, found, search, shown, sweep, plans, runs, others,
+        return Source(path.name, found, search, shown, sweeps, plans, runs, others,
                       database.classes(connection, best if search else None),
                       database.memory(connection, best), database.links(connection, best), rejected,
-                      json.loads(call("list", "baselines", "--json")), scenario, fabric, refused)
+                      json.loads(call("list", "baselines", "--json")), scenario, fabric, refused,
+                      job_of(scenario, tokens))

@@ -8,7 +8,7 @@ from typing import Any
 
 from scaleacross.report import charts
 from scaleacross.report.sections import Section
-from scaleacross.report.source import Axis, Source
+from scaleacross.report.source import Axis, Source, Sweep
 from scaleacross.report.tables import Column, table
 from scaleacross.report.words import amount, crossing, missing, percent, probability, seconds
 
@@ -27,18 +27,30 @@ def is_told(search: dict[str, Any]) -> bool:
     return missing(likely) or missing(search["sure"]) or likely >= search["sure"]
 
 
-def sweep_points(source: Source) -> list[dict[str, Any]]:
+NOTHING = "nothing crosses"
+
+
+def wins_of(best: list[dict[str, Any]]) -> str:
+    """The placement that wins, of the best plans of each, the best first; where that sends nothing
+    between buildings none does."""
+    if not best:
+        return "none"
+    return crossing(best[0]["crossing"]) if best[0]["cross_building_bytes"] else NOTHING
+
+
+def sweep_points(source: Source, sweep: Sweep) -> list[dict[str, Any]]:
     """A point for each search, with the best plan of each placement, the best first."""
-    assert source.sweep
     figure = figure_of(source.shown)[0]
     points = []
-    for values, search in source.sweep.points:
+    for values, search in sweep.points:
         kept = source.plans[search["id"]]
         best = kept[kept["best_of_crossing"] == 1].sort_values([figure, "iteration_time_s"])
-        likely = search["placement_probability"]
-        points.append({"search": search["id"], "best": best.to_dict("records"),
-                       "at": {axis.key: value for axis, value in zip(source.sweep.axes, values)},
-                       "told": is_told(search),
+        rows = best.to_dict("records")
+        wins = wins_of(rows)
+        likely = None if wins == NOTHING else search["placement_probability"]
+        points.append({"search": search["id"], "best": rows, "wins": wins,
+                       "at": {axis.key: value for axis, value in zip(sweep.axes, values)},
+                       "told": wins == NOTHING or is_told(search),
                        "sure": None if missing(likely) else probability(likely)})
     return points
 
@@ -52,6 +64,12 @@ def winners_text(axis: Axis, winner: dict[str, str], told: dict[str, bool]) -> s
     """Between which values the winner changes; of categories, with which values each wins."""
     won = [value for value in axis.values if value in winner]
     names = list(dict.fromkeys(winner[value] for value in won))
+    if names == [NOTHING]:
+        return f"Nothing crosses buildings at any value of {axis.key}."
+    if NOTHING in names:
+        parts = [f"{name if name == NOTHING else name + ' wins'} at "
+                 f"{', '.join(value for value in won if winner[value] == name)}" for name in names]
+        return f"Over {axis.key}: {'; '.join(parts)}."
     if len(names) < 2:
         return f"{names[0]} wins at every value of {axis.key}." if names else ""
     if axis.numbers is None:
@@ -75,7 +93,7 @@ def line_chart(axis: Axis, points: list[dict[str, Any]], names: list[str]) -> di
         for row in point["best"]:
             tip = {"title": f"{crossing(row['crossing'])} at {value}",
                    "iteration": seconds(row["iteration_time_s"]), "plan": row["label"]}
-            if row is point["best"][0] and len(point["best"]) > 1:
+            if row is point["best"][0] and len(point["best"]) > 1 and point["wins"] != NOTHING:
                 tip["wins by"] = percent(margin_of(point["best"], "iteration_time_s") or 0.0)
                 if point["sure"]:
                     tip["sure"] = point["sure"]
@@ -97,10 +115,14 @@ def in_order(axis: Axis) -> list[str]:
     return [value for _, value in sorted(zip(axis.numbers, axis.values))]
 
 
-def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None:
-    if not source.sweep:
-        return None
-    axes, points = source.sweep.axes, sweep_points(source)
+def sweep_sections(source: Source, page_charts: dict[str, Any]) -> list[Section]:
+    """All sweeps that say anything of the search, the newest first."""
+    return [sweep_section(source, sweep, "sweep" if n == 1 else f"sweep-{n}", page_charts)
+            for n, sweep in enumerate(source.sweeps, 1)]
+
+
+def sweep_section(source: Source, sweep: Sweep, name: str, page_charts: dict[str, Any]) -> Section:
+    axes, points = sweep.axes, sweep_points(source, sweep)
     placed = sorted({row["crossing"] for point in points for row in point["best"]})
     figure, unit_of, say = figure_of(source.shown)
     rows = []
@@ -108,25 +130,25 @@ def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None
         best = point["best"]
         rows.append({**point["at"], "search": point["search"],
                      **{f"{row['crossing']}_{unit_of}": row[figure] for row in best},
-                     "wins": crossing(best[0]["crossing"]) if best else "none",
-                     "margin": margin_of(best, figure),
+                     "wins": point["wins"],
+                     "margin": None if point["wins"] == NOTHING else margin_of(best, figure),
                      "sure": point["sure"] if len(best) > 1 else None,
                      "label": best[0]["label"] if best else None})
     orders = [in_order(axis) for axis in axes]
     rows.sort(key=lambda row: [order.index(row[axis.key]) for axis, order in zip(axes, orders)])
-    section = Section("sweep", f"Over {' and '.join(axis.key for axis in axes)}", tables=[
-        table("sweep", [
+    section = Section(name, f"Over {' and '.join(axis.key for axis in axes)}", tables=[
+        table(name, [
             *(Column(axis.key, axis.key) for axis in axes),
             *(Column(f"{word}_{unit_of}", crossing(word), say, True) for word in placed),
             Column("wins", "wins"), Column("margin", "margin", percent, True),
             Column("sure", "sure", str, True), Column("label", "best plan")], rows,
-            also=["search"])], chart="sweep")
+            also=["search"])], chart=name)
     names = [crossing(word) for word in placed]
     if len(axes) == 1:
         axis = axes[0]
         if placed and figure == "iteration_time_s":
-            page_charts["sweep"] = line_chart(axis, points, names)
-        text = winners_text(axis, {point["at"][axis.key]: crossing(point["best"][0]["crossing"])
+            page_charts[name] = line_chart(axis, points, names)
+        text = winners_text(axis, {point["at"][axis.key]: point["wins"]
                                    for point in points if point["best"]},
                             {point["at"][axis.key]: point["told"] for point in points})
         section.lines = [text] if text else []
@@ -145,22 +167,24 @@ def sweep_section(source: Source, page_charts: dict[str, Any]) -> Section | None
                     tip["sure"] = point["sure"]
                 cells.append({
                     "down": point["at"][down.key], "right": point["at"][right.key],
-                    "crossing": crossing(best[0]["crossing"]), "told": point["told"],
-                    "text": crossing(best[0]["crossing"]) + "\n" + (
-                        "alone" if len(best) == 1 else "" if margin is None else percent(margin)),
+                    "crossing": point["wins"], "told": point["told"],
+                    "text": point["wins"] + "\n" + (
+                        "" if point["wins"] == NOTHING else "alone" if len(best) == 1 else "" if margin is None else percent(margin)),
                     "tip": {**tip, "best plan": best[0]["label"]}})
         if placed:
             # Numbers rise as on an axis, categories are read from the top.
             upwards = orders[0] if down.numbers is not None else orders[0][::-1]
-            page_charts["sweep"] = charts.grid("Which placement wins", down.key, right.key,
-                                               (upwards, orders[1]), names, cells)
+            if any(cell["crossing"] == NOTHING for cell in cells):
+                names = [*names, NOTHING]
+            page_charts[name] = charts.grid("Which placement wins", down.key, right.key,
+                                            (upwards, orders[1]), names, cells)
         section.lead = ("Which placement wins, and by how much the best plan of the next takes "
                         f"{'longer' if figure == 'iteration_time_s' else 'more'}; pale "
                         "where the model does not tell the two apart.")
-    held = ", ".join(f"{key}={value}" for key, value in source.sweep.held.items())
+    held = ", ".join(f"{key}={value}" for key, value in sweep.held.items())
     section.lead += f" Here {held}; --search chooses a point at other values." if held else ""
     if source.search["id"] not in {point["search"] for point in points}:
         section.lead += " The study as it is, of which this page is, is none of these points."
-    if "sweep" not in page_charts:
+    if name not in page_charts:
         section.chart = ""
     return section

@@ -63,6 +63,14 @@ def probability(value: float) -> str:
     return "under 1 %" if points < 1 else "over 99 %" if points > 99 else f"{points} %"
 
 
+def tokens_text(value: float) -> str:
+    """15T, 67.11M, 4,096: as numbers of tokens are said."""
+    for scale, unit in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
+        if value >= scale:
+            return f"{significant(value / scale)}{unit}"
+    return count(value)
+
+
 def count(value: float) -> str:
     return f"{value:,.0f}"
 

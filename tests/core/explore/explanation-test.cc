@@ -299,6 +299,7 @@ TEST(Explanation, SaysHowFarTimesAreOff)
     EXPECT_THAT(
         Text(input),
         HasSubstr("(dense on X) they are 12.3 % off in the mean and 25.0 % at most (7 runs"));
+    EXPECT_THAT(Text(input), HasSubstr("no published run spans buildings"));
 }
 
 TEST(Explanation, SaysNothingOfHowSureAnotherEnginesOrderIs)
@@ -382,10 +383,10 @@ TEST(Explanation, BaselinesCanLoseTieAndWin)
 {
     ExplanationInput input = Input(Crossing::Data, 150);
     input.baselines = {
-        {"slow", Make(Crossing::Data, 164, "slow plan"), {}, "pp and cp", "the network"},
-        {"equal", Make(Crossing::Data, 101, "equal plan"), {}, "", ""},
-        {"fast", Make(Crossing::Data, 80, "fast plan"), {}, "", ""},
-        {"absent", std::nullopt, {"memory", "needs 99 GiB"}, "ep", "pp"}};
+        {"slow", Make(Crossing::Data, 164, "slow plan"), {}, "pp and cp", "the network", ""},
+        {"equal", Make(Crossing::Data, 101, "equal plan"), {}, "", "", ""},
+        {"fast", Make(Crossing::Data, 80, "fast plan"), {}, "", "", ""},
+        {"absent", std::nullopt, {"memory", "needs 99 GiB"}, "ep", "pp", ""}};
     input.baselines[1].contender->plan.parallel.microbatch = 2;
     input.baselines[2].contender->plan.parallel.microbatch = 2;
     const std::string text = Text(input);

@@ -134,6 +134,20 @@ SvgCanvas::Svg(double width, double height) const
            ".agg { fill: #ffe8cc; stroke: #d9480f; }\n"
            ".edge { stroke: #495057; stroke-width: 1.5; }\n"
            ".span { stroke: #c92a2a; stroke-width: 2; fill: none; }\n"
+           // Who knows no media queries draws the light.
+           "@media (prefers-color-scheme: dark) {\n"
+           "text { fill: #e6e9ec; }\n"
+           ".stripe { fill: #212830; }\n"
+           ".page { fill: #181d23; }\n"
+           ".frame { fill: #212830; stroke: #56606b; }\n"
+           ".behind { fill: #212830; }\n"
+           ".nic { fill: #173d22; stroke: #6fd08c; }\n"
+           ".leaf { fill: #12344d; stroke: #7cbcf0; }\n"
+           ".spine { fill: #2f2450; stroke: #b197fc; }\n"
+           ".agg { fill: #4a2a10; stroke: #f0a55b; }\n"
+           ".edge { stroke: #a7b0b9; }\n"
+           ".span { stroke: #ff8787; }\n"
+           "}\n"
            "</style>\n<rect class=\"page\" width=\"" +
            size + "\"/>\n" + m_frames + m_lines + m_boxes + m_texts + "</svg>\n";
 }

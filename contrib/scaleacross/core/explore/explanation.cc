@@ -432,7 +432,8 @@ TimeErrorLine(const ExplanationInput& input)
                : "Times: of the published runs of this kind (" + error->kind + ") they are " +
                      Percent(error->mean) + " off in the mean and " +
                      Percent(std::abs(error->worst)) + " at most (" + std::to_string(error->runs) +
-                     " runs, each by a fit without its model).";
+                     " runs, each by a fit without its model and all of them in one building: no "
+                     "published run spans buildings).";
 }
 
 std::string
