@@ -183,6 +183,10 @@ class Browser(unittest.TestCase):
                                               "document.documentElement.clientWidth]")
                     self.assertLessEqual(width - 20, client)  # less a scroll bar
                     self.assertLessEqual(scroll, client)
+                    if width >= 1400:  # tables of whole rows
+                        self.assertEqual(self.ask(
+                            "[...document.querySelectorAll('section > .table.cards')].map(place => "
+                            "place.firstElementChild.id)"), [])
                     self.check_tables(width)
                     self.assertEqual(self.ask("getComputedStyle(document.body).backgroundColor"),
                                      PAGE[scheme])
@@ -208,6 +212,10 @@ class Browser(unittest.TestCase):
             self.assertLess(own, 3000, name)
         # 32 x 31 distances, not 496 lines; sites that are alike are drawn once.
         drawing = self.ask("atob(document.images[0].src.split(',')[1])")
+        # In the dark it has colours of its own, and is not turned round by the page.
+        self.assertIn("@media (prefers-color-scheme: dark)", drawing)
+        self.look(self.pages[name], 400, "dark")
+        self.assertEqual(self.ask("getComputedStyle(document.images[0]).filter"), "none")
         self.assertEqual(drawing.count(" km</text>"), 32 * 31)
         self.assertEqual(drawing.count('class="frame"'), 1)
         self.check_quiet()

@@ -167,6 +167,75 @@ class Pages(unittest.TestCase):
             self.assertTrue(any(one.split()[:1] == [row[0]] and f"  {row[2]}  " in one
                                 for one in text), row)
 
+    def test_training_by_hand(self):
+        """Days and cost of 15T tokens: so many iterations, each of its sequences."""
+        db = self.folder / "priced.db"
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": [],
+                                               "prices.gpu_hour": 2.5})
+        (scenario, time_s), = self.stored(
+            "SELECT IFNULL(scenario.study, scenario.text), iteration_time_s FROM search JOIN scenario ON scenario.id = "
+            "search.scenario_id JOIN search_run ON search_id = search.id JOIN run ON run.id = run_id "
+            "WHERE rank = 1", db)
+        study = json.loads(scenario)
+        sequence, batch = study["workload"]["sequence"], study["workload"]["global_batch"]
+        page = self.page(db, "--tokens", "15T")
+        said = page.texts["answer"]
+        figures = dict(zip(said, said[1:]))
+        self.assertEqual(figures["model"], study["model"]["name"])
+        self.assertEqual(figures["batch"], f"{batch:,} sequences of {sequence:,} tokens")
+        self.assertEqual(figures["GPUs, by kind and site"], "64 h100 (" + ", ".join(
+            f"{one['name']} {one['gpus']}" for one in study["cluster"]["buildings"]) + ")")
+        days = 15e12 / (sequence * batch) * time_s / 86400
+        # 64 GPUs at 2.5 an hour, and spans without a price.
+        cost = 64 * 2.5 * 24 * days
+        self.assertAlmostEqual(float(figures["days for 15T tokens, without failures"]), days,
+                               delta=5e-4 * days)
+        self.assertAlmostEqual(float(figures["cost of 15T tokens"].replace(",", "")), cost,
+                               delta=5e-4 * cost)
+        first = page.csv("plans.csv")[0]
+        self.assertAlmostEqual(float(first["days"]), days, delta=1e-9 * days)
+        self.assertAlmostEqual(float(first["training_cost"]), cost, delta=1e-9 * cost)
+
+    def test_numbers_of_tokens_that_are_none(self):
+        for text in ("15Q", "0", "-1T", "T", "nan", "1e19"):
+            code, _, error = write(self.db, self.folder / "none.html", f"--tokens={text}")
+            self.assertEqual(code, 2, text)
+            self.assertIn("such as 15T", error)
+        self.assertFalse((self.folder / "none.html").exists())
+
+    def test_one_building_lets_nothing_cross(self):
+        db = self.folder / "one-building.db"
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []}, sweep={
+            "cluster.use": self.buildings()[:1] + ["+".join(self.buildings())]})
+        ((alone,),) = self.stored("SELECT id FROM search WHERE settings LIKE '%\"cluster.use\":\""
+                                  f"{self.buildings()[0]}\"%'", db)
+        page = self.page(db, "--search", str(alone))
+        said = page.texts["answer"]
+        self.assertNotIn("Let ", said[0])
+        self.assertFalse([line for line in said if "sure of the placement" in line or
+                          "placement is the faster" in line])
+        head, *rows = page.tables["sweep"]
+        won = {row[0]: row[head.index("wins")] for row in rows}
+        self.assertEqual(won[self.buildings()[0]], "nothing crosses")
+        self.assertIn(won["+".join(self.buildings())], ("DP-out", "PP-out"))
+
+    def buildings(self):
+        ((scenario,),) = self.stored("SELECT IFNULL(study, text) FROM scenario WHERE id = "
+                                     "(SELECT MIN(scenario_id) FROM search)")
+        return [one["name"] for one in json.loads(scenario)["cluster"]["buildings"]]
+
+    def test_every_sweep_has_its_section(self):
+        db = self.folder / "sweeps.db"
+        given = {**ANALYTICAL, "baselines": []}
+        scaleacross.explore(STUDY, db=db, set=given)
+        for sweep in ({"cluster.cross.oversubscription": [1, 16]},
+                      {"cluster.cross.distance": ["1km", "300km"]}):
+            scaleacross.explore(STUDY, db=db, set=given, sweep=sweep)
+        page = self.page(db)
+        keys = {page.tables[name][0][0] for name in ("sweep", "sweep-2")}
+        self.assertEqual(keys, {"cluster.cross.oversubscription", "cluster.cross.distance"})
+        self.assertNotIn("sweep-3", page.tables)
+
     def test_files_have_the_values_of_the_database(self):
         page = self.page(self.db)
         plans = self.stored("SELECT rank, iteration_time_s, mfu, probability_best FROM search_run "

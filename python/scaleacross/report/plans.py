@@ -9,7 +9,7 @@ from scaleacross.database import CLASSES
 from scaleacross.report import charts
 from scaleacross.report.source import Source
 from scaleacross.report.tables import Column, Table, table
-from scaleacross.report.training import training_columns, training_values
+from scaleacross.report.training import money, training_columns, training_values
 from scaleacross.report.words import (amount, count, missing, percent, probability, seconds,
                                       significant, yes_or_no)
 
@@ -131,11 +131,11 @@ def ranking_table(source: Source) -> Table:
         fits_column(shown["ranking"]),
         Column("cross_building_bytes", "across buildings", amount, True),
         Column("gpu_hours", "GPU-hours", gpu_hours, True),
-        Column("cost", "cost", significant, True), *training_columns(source.job),
+        *(training_columns(source.job) or [Column("cost", "cost", money, True)]),
         Column("fastest", "fastest", str, True), Column("front", "on the front", str, True),
         Column("what_differs", "differs from the best (its value)"),
         Column("what_follows", "which times follow")], rows,
-        also=["usable_bytes", "exposed_comm_s", "compute_s", "bubble_s", "probability_best",
+        also=["cost", "usable_bytes", "exposed_comm_s", "compute_s", "bubble_s", "probability_best",
               "probability_slower", "low_s", "high_s", "operations", "covered", "uncovered_share"])
 
 

@@ -72,14 +72,19 @@ def figures_of_training(job: Job | None, run: dict[str, Any]) -> list[tuple[str,
     figures = []
     cost = run.get("cost")
     if not missing(cost):
-        figures.append(("cost of an iteration", significant(cost)))
+        figures.append(("cost of an iteration", money(cost)))
     if job is not None:
         name = tokens_text(job.tokens)
         figures.append((f"days for {name} tokens, without failures",
                         significant(job.days(run["iteration_time_s"]))))
         if not missing(cost):
-            figures.append((f"cost of {name} tokens", significant(cost * job.iterations)))
+            figures.append((f"cost of {name} tokens", money(cost * job.iterations)))
     return figures
+
+
+def money(value: float) -> str:
+    """In the unit of the study's prices."""
+    return count(value) if value >= 9999.5 else significant(value)
 
 
 def training_columns(job: Job | None) -> list[Column]:
@@ -87,7 +92,7 @@ def training_columns(job: Job | None) -> list[Column]:
         return []
     name = tokens_text(job.tokens)
     return [Column("days", f"days for {name}", significant, True),
-            Column("training_cost", f"cost of {name}", significant, True)]
+            Column("training_cost", f"cost of {name}", money, True)]
 
 
 def training_values(job: Job | None, run: dict[str, Any]) -> dict[str, Any]:

@@ -338,15 +338,15 @@ TextOf(const Study& study,
        const std::vector<Requested>& answers)
 {
     std::string text = fmt::format("{}: {} on {} GPUs in {} buildings\n"
-                                   "One site with all of them ({}) takes {}: {}\n"
+                                   "One site with all of them takes {}: {}; {}\n"
                                    "Asked for: at most {:g} % less than its throughput.\n\n",
                                    TitleOf(study),
                                    study.scenario.Job().model.name,
                                    study.scenario.cluster.Gpus(),
                                    study.scenario.cluster.buildings.size(),
-                                   site.assumed,
                                    ToString(site.best.plan->report.iterationTime),
                                    site.best.label,
+                                   site.assumed,
                                    100 * target);
     Table table({{"asked for", Table::Align::Left},
                  {"at", Table::Align::Left},
