@@ -221,7 +221,7 @@ BaselineRuns::Tuned(
     SearchOptions tuning = m_search;
     tuning.run.limits = {};
     SetBounds(tuning, BoundOf::Analytical);
-    ProgressLine line(name);
+    ProgressLine line(name, limit);
     tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
     const StopAfter timer(limit, *m_search.stop);
     tuning.stop = &timer.Flag();

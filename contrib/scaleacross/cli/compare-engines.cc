@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <fmt/core.h>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -243,7 +244,11 @@ CompareProgress::Add()
     m_made++;
     const auto elapsed = std::chrono::steady_clock::now() - m_start;
     const double seconds = std::chrono::duration<double>(elapsed).count();
-    m_line.Show({m_done, m_total, static_cast<double>(m_made) / std::max(seconds, 1e-9)});
+    // How long those that are left will take is not known: engines and points differ widely.
+    m_line.ShowShare(
+        m_done,
+        m_total,
+        fmt::format("  {:.1f}/s", static_cast<double>(m_made) / std::max(seconds, 1e-9)));
 }
 
 std::vector<std::vector<Comparison>>

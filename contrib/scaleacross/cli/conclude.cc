@@ -3,6 +3,7 @@
 #include "cli/conclude.h"
 
 #include "core/explore/baselines/baseline.h"
+#include "core/explore/held-keys.h"
 #include "core/explore/model-error.h"
 #include "core/explore/same-work.h"
 
@@ -25,12 +26,16 @@ ContenderOf(const SearchSpace& space, const Plan& plan, const RunReport& report)
 }
 
 BaselineResult
-ResultOf(const BaselineAnswer& answer)
+ResultOf(const Study& study, const SearchSpace& space, const BaselineAnswer& answer)
 {
     BaselineResult result;
     result.name = answer.name;
     result.tunes = Baseline(answer.name)->tunes;
     result.untouched = Baseline(answer.name)->untouched;
+    if (answer.plan && !IsReference(answer.name))
+    {
+        result.outside = FieldsOutside(study, space, *answer.plan);
+    }
     if (const auto* report = std::get_if<RunReport>(&answer.evaluation))
     {
         result.contender = Contender{answer.label, *answer.plan, *report};
@@ -201,11 +206,11 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     input.goals = answer.goals;
     for (const auto& baseline : answer.baselines)
     {
-        input.baselines.push_back(ResultOf(baseline));
+        input.baselines.push_back(ResultOf(study, space, baseline));
     }
     if (answer.oneSite)
     {
-        input.oneSite = ResultOf(*answer.oneSite);
+        input.oneSite = ResultOf(study, space, *answer.oneSite);
     }
     input.counts = answer.search.counts;
     input.undecided = answer.outOfTime ? answer.Undecided() : 0;

@@ -14,6 +14,7 @@
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/first-look.h"
+#include "core/explore/held-keys.h"
 #include "core/explore/model-error.h"
 #include "core/store/search-store.h"
 
@@ -69,7 +70,8 @@ IdentityOf(const Study& study, const ExploreOptions& options, const SearchOption
             options.keep,
             search.goals,
             search.shard,
-            study.settings.empty() ? "" : SettingsJson(study.settings).dump()};
+            study.settings.empty() ? "" : SettingsJson(study.settings).dump(),
+            HeldText(study)};
 }
 
 /// What parts of --stop-after schools have together, and of what they leave the search, if there is
@@ -116,10 +118,14 @@ class TimeBudget
     std::chrono::steady_clock::time_point m_start{std::chrono::steady_clock::now()};
 };
 
-/// The plans of a study's schools, which are to be found in this time: each has its part of what
-/// those before it have left.
-std::vector<BaselineAnswer>
-FindSchools(const Study& study, BaselineRuns& runs, SearchStore& store, Duration limit)
+/// Finds the plans of a study's schools in this time: each has its part of what those before it
+/// have left. Those before one that is interrupted are there.
+void
+FindSchools(std::vector<BaselineAnswer>& found,
+            const Study& study,
+            BaselineRuns& runs,
+            SearchStore& store,
+            Duration limit)
 {
     const TimeBudget budget(limit);
     std::vector<std::string> names;
@@ -127,13 +133,11 @@ FindSchools(const Study& study, BaselineRuns& runs, SearchStore& store, Duration
                  study.baselines.end(),
                  std::back_inserter(names),
                  [](const std::string& name) { return !IsReference(name); });
-    std::vector<BaselineAnswer> found;
     for (size_t i = 0; i < names.size(); i++)
     {
         const double part = 1.0 / static_cast<double>(names.size() - i);
         found.push_back(runs.School(names[i], store, budget.Part(part)));
     }
-    return found;
 }
 
 /// Gives schools that were not found in their part of the time what a search has left of it that
@@ -151,19 +155,19 @@ FindLateSchools(Answer& answer, BaselineRuns& runs, SearchStore& store, const Ti
     }
 }
 
-/// A search that has ended by its limit answers with no plan that is slower than a school's among
-/// its own.
-void
-OfferSchools(const SearchSpace& space, Answer& answer)
+/// The plans of baselines that have run.
+std::vector<Ranked>
+RankedOf(const std::vector<BaselineAnswer>& baselines)
 {
-    for (const BaselineAnswer& school : answer.baselines)
+    std::vector<Ranked> ranked;
+    for (const BaselineAnswer& baseline : baselines)
     {
-        const auto* report = std::get_if<RunReport>(&school.evaluation);
-        if (answer.outOfTime && report != nullptr && space.Holds(*school.plan))
+        if (const auto* report = std::get_if<RunReport>(&baseline.evaluation))
         {
-            answer.search.board.Offer({0, *school.plan, CanonicalText(*school.plan), *report});
+            ranked.push_back({0, *baseline.plan, CanonicalText(*baseline.plan), *report});
         }
     }
+    return ranked;
 }
 
 /// Why a search has no answer.
@@ -330,13 +334,16 @@ ExploreStudy(const Study& study,
         answer.id = store.Id();
         return answer;
     };
+    bool searched = false;
     const auto searchFor = [&](Duration limit) {
         const StopAfter timer(limit, stop);
         SearchOptions own = search;
         own.stop = &timer.Flag();
-        ProgressLine line("explore" + (options.turn.empty() ? "" : " " + options.turn));
+        own.offered = RankedOf(answer.baselines);
+        ProgressLine line("explore" + (options.turn.empty() ? "" : " " + options.turn), limit);
         own.progress = [&line](const Progress& progress) { line.Show(progress); };
         answer.search = method->Run(space, *engineFor(timer.Flag()), own, store);
+        searched = true;
         answer.outOfTime = answer.search.interrupted && !stop;
         answer.search.interrupted = answer.search.interrupted && stop;
     };
@@ -352,9 +359,8 @@ ExploreStudy(const Study& study,
     {
         if (budget.IsLimited())
         {
-            answer.baselines = FindSchools(study, runs, store, budget.Part(kSchoolsPart));
+            FindSchools(answer.baselines, study, runs, store, budget.Part(kSchoolsPart));
             searchFor(budget.Part(reference == study.baselines.end() ? 1 : kSearchPart));
-            OfferSchools(space, answer);
             if (!answer.search.interrupted && !answer.outOfTime)
             {
                 FindLateSchools(answer, runs, store, budget);
@@ -365,7 +371,7 @@ ExploreStudy(const Study& study,
             searchFor(Duration::Max());
             if (!answer.search.interrupted)
             {
-                answer.baselines = FindSchools(study, runs, store, Duration::Max());
+                FindSchools(answer.baselines, study, runs, store, Duration::Max());
             }
         }
         if (reference != study.baselines.end() && !answer.search.interrupted)
@@ -376,6 +382,10 @@ ExploreStudy(const Study& study,
     }
     catch (const Interrupted&)
     {
+        if (!searched)
+        {
+            searchFor(Duration::Max()); // ends at once, with what has run before
+        }
         answer.search.interrupted = true;
     }
     if (answer.search.interrupted)

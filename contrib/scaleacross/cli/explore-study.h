@@ -26,13 +26,14 @@ struct ExploreOptions
 {
     CommonOptions common;
     WorkerOptions worker;
-    size_t keep{100};
+    size_t keep{kUsualKeep};
     size_t top{10};                  //!< rows of the printed ranking
     size_t verify{3};                //!< best plans that the study's further engines run as well
     bool exhaustive{false};          //!< run every plan that can run
     std::string objective;           //!< of the ranking; empty: the usual one
     std::string gap;                 //!< how near to come; empty: exact
     std::string pareto;              //!< objectives of the front; empty: none
+    std::string progress;            //!< how often it says how far it is; empty: as usual
     std::string stopAfter;           //!< how long the search may take; empty: until it is done
     bool robust{false};              //!< compare plans by what the study leaves uncertain too
     std::vector<std::string> sweeps; //!< KEY=V1,V2,...

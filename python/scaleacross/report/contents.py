@@ -147,6 +147,8 @@ def caveats_of(source: Source, said: dict[str, list[str]]) -> Section | None:
     shown, search = source.shown, source.search
     ranking = shown["ranking"]
     section = Section("caveats", "Caveats", lines=[*said.get("sure", []), *said.get("proof", [])])
+    if shown["held_text"]:
+        section.lines.append(shown["held_text"])
     section.lines += ranking[0]["warnings"] if ranking else []
     short = [str(run["rank"]) for run in ranking if run["fits"] is False]
     if short:

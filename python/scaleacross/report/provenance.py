@@ -26,7 +26,7 @@ def command_of(source: Source) -> str:
     words = ["./scaleacross", "explore", "STUDY", "--db", source.name]
     for key, value in settings_of(search).items():
         words += ["--set", f"{key}={value}"]
-    for option, column, default in (("--seed", "seed", None), ("--keep", "keep", 100),
+    for option, column, default in (("--seed", "seed", None), ("--keep", "keep", 10),
                                     ("--objective", "objective", "time"),
                                     ("--pareto", "pareto_of", "none"), ("--gap", "gap_asked", 0)):
         if not missing(search[column]) and search[column] != default:

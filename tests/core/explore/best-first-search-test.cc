@@ -3,8 +3,10 @@
 #include "../explore-fakes.h"
 #include "core/explore/search.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -189,6 +191,86 @@ TEST(BestFirstSearch, StopsCleanlyAndResumes)
     MemorySink whole;
     const auto expected = BestFirstSearch().Run(space, engine, Options(2), whole);
     EXPECT_EQ(Texts(second), Texts(expected));
+}
+
+/// Stopped before it has looked at anything, a search has what others have run: of three plans that
+/// are offered, one of them twice, two are of the space. Where a call has run 17 to 19 plans before
+/// (those that run when it is stopped are finished), these count as well, and one that is offered
+/// too counts once.
+TEST(BestFirstSearch, WhatHasRunElsewhereCountsOnceWhereItIsStopped)
+{
+    const SearchSpace space(TwoBuildings(g_axes));
+    const auto ranked = [](const Plan& plan) {
+        RunReport report;
+        report.iterationTime = DistinctTime(plan.parallel);
+        return Ranked{0, plan, CanonicalText(plan), report};
+    };
+    Plan other = *space.PlanAt(0);
+    other.parallel.sharding = "fsdp";
+    ASSERT_FALSE(space.Holds(other));
+    const Ranked first = ranked(*space.PlanAt(0));
+    std::optional<Plan> last;
+    for (uint64_t i = 1; i < space.Size(); i++)
+    {
+        const auto plan = space.PlanAt(i);
+        last = plan && plan->parallel.microbatch < 4 ? plan : last;
+    }
+    std::atomic<bool> stop{true};
+    std::atomic<int> calls{0};
+    const FakeEngine engine([&](const ParallelPlan& plan) {
+        stop = stop || ++calls == 17;
+        return DistinctTime(plan);
+    });
+    SearchOptions options = Options(2);
+    options.stop = &stop;
+    options.offered = {first, ranked(other), ranked(*last), first};
+    MemorySink fresh;
+    const auto none = BestFirstSearch().Run(space, engine, options, fresh);
+    EXPECT_TRUE(none.interrupted);
+    EXPECT_EQ(engine.runs, 0);
+    EXPECT_EQ(none.counts.evaluated, 2);
+    EXPECT_EQ(none.counts.Decided(), 2);
+    EXPECT_EQ(none.board.Best().size(), 2);
+
+    options.offered.clear();
+    options.keep = 100;
+    stop = false;
+    MemorySink sink;
+    const auto some = BestFirstSearch().Run(space, engine, options, sink);
+    EXPECT_TRUE(some.interrupted);
+    EXPECT_EQ(some.counts.evaluated, engine.runs);
+    sink.Reopen();
+    options.offered = {some.board.Best().back()};
+    const auto again = BestFirstSearch().Run(space, engine, options, sink); // stop is still set
+    EXPECT_EQ(again.counts.evaluated, some.counts.evaluated);
+    EXPECT_EQ(Texts(again), Texts(some));
+}
+
+/// Bounds are times here. With keep 1 nothing runs behind the proof but what is under way with it;
+/// with more the best is proven as early, and the others take the rest.
+TEST(BestFirstSearch, TheBestIsProvenBeforeTheOthers)
+{
+    const SearchSpace space(TwoBuildings(g_axes));
+    const FakeEngine engine(DistinctTime);
+    SearchOptions options = Options(1);
+    options.filter = [](const Scenario& scenario, const IsWorthMore& /* isWorthMore */) {
+        ClosedForm form;
+        form.bound = DistinctTime(scenario.Job().plan);
+        return std::variant<ClosedForm, Infeasible>(form);
+    };
+    uint64_t least = UINT64_MAX;
+    options.progress = [&](const Progress& progress) {
+        least = std::min(least, progress.total - progress.done);
+    };
+    options.keep = 60;
+    MemorySink sink;
+    const auto result = BestFirstSearch().Run(space, engine, options, sink);
+    ASSERT_TRUE(result.provenAfter);
+    EXPECT_LT(*result.provenAfter, result.counts.evaluated);
+    EXPECT_GE(result.counts.evaluated, 60);
+    EXPECT_EQ(least, 0);
+    // A search that is done already has not seen it.
+    EXPECT_FALSE(BestFirstSearch().Run(space, engine, options, sink).provenAfter);
 }
 
 TEST(BestFirstSearch, FailuresAreResultsAndErrorsAreRejections)

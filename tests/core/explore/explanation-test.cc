@@ -389,6 +389,7 @@ TEST(Explanation, BaselinesCanLoseTieAndWin)
         {"absent", std::nullopt, {"memory", "needs 99 GiB"}, "ep", "pp", ""}};
     input.baselines[1].contender->plan.parallel.microbatch = 2;
     input.baselines[2].contender->plan.parallel.microbatch = 2;
+    input.baselines[2].outside = {{"plan.pp", "4", FieldOutside::Why::Held, {"2"}}};
     const std::string text = Text(input);
     EXPECT_THAT(
         text,

@@ -4,9 +4,11 @@
 #include "cli/explore-study.h"
 #include "cli/output-file.h"
 #include "cli/robust-plan.h"
+#include "cli/show/progress-line.h"
 #include "cli/study-settings.h"
 #include "cli/sweep.h"
 #include "cli/workers/interrupt.h"
+#include "cli/workers/time-limit.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/store/search-store.h"
@@ -79,7 +81,8 @@ ExploreWith(const ExploreOptions& options,
     });
     if (stop)
     {
-        std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
+        std::cerr << "scaleacross: interrupted; what has run is kept, and the same command goes on "
+                     "from here\n";
         return Exit::Interrupted;
     }
     return answer.HasWinner() ? Exit::Done : Exit::Failed;
@@ -99,7 +102,8 @@ ExploreShard(const ExploreOptions& options,
                       : ShardText(study, space, *options.shard, answer));
     if (answer.search.interrupted)
     {
-        std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
+        std::cerr << "scaleacross: interrupted; what has run is kept, and the same command goes on "
+                     "from here\n";
         return Exit::Interrupted;
     }
     return Exit::Done; // also where none of its plans can run, for others' may
@@ -162,6 +166,12 @@ AddExplore(CommandLine& program)
              "best so far, and how far from the very best it can be; default: until it is done")
         .Named("TIME")
         .Excludes("--robust");
+    command
+        .Add("--progress",
+             options->progress,
+             "how often a line on standard error says how far the search is, where that is no "
+             "terminal, such as 10s; default: 60s")
+        .Named("TIME");
     command.Flag("--json", options->common.json, "print JSON instead of tables");
     AddDatabase(command, options->common);
     AddJobs(command, options->common);
@@ -194,6 +204,10 @@ AddExplore(CommandLine& program)
         .Excludes("--csv")
         .Excludes("--top");
     command.Does([options, shard, command] {
+        if (!options->progress.empty())
+        {
+            ProgressLine::Every(TimeLimitOf(options->progress, "--progress"));
+        }
         return command.IsGiven("--sweep") ? Sweep(*options) : Explore(*options, *shard);
     });
 }

@@ -224,6 +224,7 @@ SummaryJson(const SearchSummary& search)
     json["keep"] = search.keep;
     json["method"] = search.method;
     json["gap_asked"] = search.gapAsked;
+    json["held_text"] = search.held;
     json["pareto_of"] = search.paretoOf ? Json(*search.paretoOf) : Json(nullptr);
     json.update(ToJson(search.conclusion));
     return json;
@@ -344,6 +345,7 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
                             search.plans);
     }
     text += SpaceText(search.counts) + "\n";
+    text += search.held.empty() ? "" : search.held + "\n";
     // As `explore` prints it: how sure is not known of other engines, nor before there is a
     // conclusion.
     const auto best = BestRuns(database, search, top);

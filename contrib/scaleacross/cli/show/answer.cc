@@ -9,6 +9,7 @@
 #include "cli/study-settings.h"
 #include "cli/warnings.h"
 #include "core/explore/baselines/baseline.h"
+#include "core/explore/held-keys.h"
 #include "core/explore/model-error.h"
 #include "core/spec/without-effect.h"
 
@@ -160,6 +161,33 @@ ParetoText(const SearchSpace& space, const Answer& answer)
     return table.Text();
 }
 
+/// The keys that the study holds, with their values.
+Json
+HeldJson(const Study& study)
+{
+    Json held = Json::array();
+    for (const HeldKey& one : HeldKeys(study))
+    {
+        held.push_back({{"key", one.key}, {"value", one.value}});
+    }
+    return held;
+}
+
+/// Where a plan lies outside the space.
+Json
+OutsideJson(const Study& study, const SearchSpace& space, const Plan& plan)
+{
+    Json outside = Json::array();
+    for (const FieldOutside& field : FieldsOutside(study, space, plan))
+    {
+        outside.push_back({{"key", field.key},
+                           {"value", field.value},
+                           {"space", field.values},
+                           {"held", field.why == FieldOutside::Why::Held}});
+    }
+    return outside;
+}
+
 /// The baselines, by name.
 Json
 BaselinesJson(const Study& study, const SearchSpace& space, const Answer& answer)
@@ -187,6 +215,8 @@ BaselinesJson(const Study& study, const SearchSpace& space, const Answer& answer
         entry["tunes"] = school->tunes;
         entry["untouched"] = school->untouched;
         entry["plan"] = baseline.plan ? ToJson(*baseline.plan) : Json(nullptr);
+        entry["outside"] =
+            baseline.plan ? OutsideJson(study, space, *baseline.plan) : Json::array();
         if (baseline.plan)
         {
             entry["warnings"] =
@@ -285,6 +315,23 @@ RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, 
     return ranking;
 }
 
+/// What the other plans that are kept cost beside the best, where this call has seen that.
+std::string
+ProvenText(const Answer& answer)
+{
+    const auto after = answer.search.provenAfter;
+    const uint64_t ran = answer.search.counts.evaluated;
+    if (!after || ran <= *after)
+    {
+        return "";
+    }
+    return fmt::format("the best was proven to be that after {} of these runs; {} more {} for the "
+                       "other plans that are kept\n",
+                       *after,
+                       ran - *after,
+                       ran - *after == 1 ? "was" : "were");
+}
+
 } // namespace
 
 Json
@@ -380,11 +427,15 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
                                    study.scenario.cluster.buildings.size() == 1 ? "" : "s");
     if (answer.search.interrupted || answer.outOfTime)
     {
-        text += fmt::format("so far, {} of {} combinations are decided: ",
+        text += fmt::format("{}: so far, {} of {} combinations are decided: ",
+                            answer.outOfTime ? "time is up" : "stopped by a signal",
                             counts.DecidedPositions(),
                             answer.plans);
     }
     text += fmt::format("{}; {:.1f} s\n", SpaceText(counts), answer.seconds);
+    text += ProvenText(answer);
+    const std::string held = HeldText(study);
+    text += held.empty() ? "" : held + "\n";
     if (answer.search.interrupted && answer.conclusion.gap)
     {
         text +=
@@ -434,6 +485,8 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json.update(SpaceJson(answer.search.counts, answer.plans));
     json["seconds"] = answer.seconds;
     json["db"] = answer.database;
+    json["held"] = HeldJson(study);
+    json["held_text"] = HeldText(study);
     json["optimal"] = conclusion.gap && *conclusion.gap == 0;
     json["bound_slack"] = JsonOf(answer.boundSlack);
     json.update(ToJson(conclusion));

@@ -2,8 +2,13 @@
 
 #include "cli/show/progress-line.h"
 
+#include "core/spec/plan-fields.h"
+
+#include <algorithm>
 #include <cstdio>
 #include <fmt/core.h>
+#include <mutex>
+#include <optional>
 #include <unistd.h>
 #include <utility>
 
@@ -13,33 +18,78 @@ namespace scaleacross
 namespace
 {
 
-std::string
-TimeLeft(const Progress& progress)
+using Clock = std::chrono::steady_clock;
+
+double
+SecondsSince(Clock::time_point start)
 {
-    if (progress.rate <= 0)
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// When there are lines where there is no terminal.
+class Lines
+{
+  public:
+    void Every(Duration time)
     {
-        return "";
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        m_every = time;
     }
-    const double seconds = static_cast<double>(progress.total - progress.done) / progress.rate;
-    if (seconds < 100)
+
+    /// Seconds since the first thing was told of, if it is time for another line.
+    std::optional<double> Next()
     {
-        return fmt::format(", {:.0f} s left", seconds);
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        if (SecondsSince(m_last) < m_every.S())
+        {
+            return std::nullopt;
+        }
+        m_last = Clock::now();
+        return SecondsSince(m_start);
     }
-    return seconds < 6000 ? fmt::format(", {:.0f} min left", seconds / 60)
-                          : fmt::format(", {:.1f} h left", seconds / 3600);
+
+  private:
+    std::mutex m_mutex;
+    Duration m_every{Duration::Seconds(60)};
+    Clock::time_point m_start{Clock::now()};
+    Clock::time_point m_last{m_start};
+};
+
+Lines&
+AllLines()
+{
+    static Lines lines;
+    return lines;
+}
+
+/// Digits of a share that can be small for long.
+std::string
+ShareText(uint64_t done, uint64_t total)
+{
+    const double percent = 100 * static_cast<double>(done) / static_cast<double>(total);
+    // What is not all is not said to be.
+    return fmt::format("{:.1f} %", done == total ? percent : std::min(percent, 99.9));
 }
 
 } // namespace
 
-ProgressLine::ProgressLine(std::string what)
+ProgressLine::ProgressLine(std::string what, Duration limit)
     : m_what(std::move(what)),
+      m_limit(limit),
       m_terminal(isatty(STDERR_FILENO) == 1)
 {
+    AllLines(); // time begins
 }
 
 ProgressLine::~ProgressLine()
 {
     Clear();
+}
+
+void
+ProgressLine::Every(Duration time)
+{
+    AllLines().Every(time);
 }
 
 void
@@ -56,21 +106,41 @@ ProgressLine::Clear()
 void
 ProgressLine::Show(const Progress& progress)
 {
-    if (!m_terminal || progress.total == 0)
+    if (progress.total == 0)
     {
         return;
     }
-    const double share = static_cast<double>(progress.done) / static_cast<double>(progress.total);
-    const auto filled = static_cast<size_t>(20 * share);
-    const std::string line = fmt::format("\r\x1b[K{} [{}{}] {}/{}  {:.1f}/s{}",
-                                         m_what,
-                                         std::string(filled, '#'),
-                                         std::string(20 - filled, ' '),
-                                         progress.done,
-                                         progress.total,
-                                         progress.rate,
-                                         TimeLeft(progress));
-    Write(line);
+    std::string text = fmt::format("{} of {} combinations decided, {} plans run",
+                                   ShareText(progress.done, progress.total),
+                                   progress.total,
+                                   progress.ran);
+    if (progress.best)
+    {
+        text += fmt::format(", best {}{}: {} by {}",
+                            progress.proven ? "" : "so far",
+                            progress.proven ? "(proven)" : "",
+                            ToString(progress.best->report.iterationTime),
+                            Label(progress.best->plan));
+    }
+    if (m_limit != Duration::Max())
+    {
+        const double left = std::max(0.0, m_limit.S() - SecondsSince(m_start));
+        text = fmt::format("{:.0f} s left, ", left) + text;
+    }
+    ShowText(text);
+}
+
+void
+ProgressLine::ShowShare(uint64_t done, uint64_t total, const std::string& text)
+{
+    if (total == 0)
+    {
+        return;
+    }
+    const auto filled =
+        static_cast<size_t>(20 * static_cast<double>(done) / static_cast<double>(total));
+    const std::string bar = std::string(filled, '#') + std::string(20 - filled, ' ');
+    ShowText(fmt::format("{}{}/{}{}", m_terminal ? "[" + bar + "] " : "", done, total, text));
 }
 
 void
@@ -78,16 +148,18 @@ ProgressLine::ShowText(const std::string& text)
 {
     if (m_terminal)
     {
-        Write("\r\x1b[K" + m_what + " " + text);
+        std::fputs(("\r\x1b[K" + m_what + " " + text).c_str(), stderr);
+        std::fflush(stderr);
+        m_shown = true;
+        return;
     }
-}
-
-void
-ProgressLine::Write(const std::string& line)
-{
-    std::fputs(line.c_str(), stderr);
-    std::fflush(stderr);
-    m_shown = true;
+    if (const auto seconds = AllLines().Next())
+    {
+        const std::string line =
+            fmt::format("scaleacross: {:.0f} s: {} {}\n", *seconds, m_what, text);
+        std::fputs(line.c_str(), stderr);
+        std::fflush(stderr);
+    }
 }
 
 } // namespace scaleacross

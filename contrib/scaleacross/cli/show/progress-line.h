@@ -3,35 +3,54 @@
 #ifndef SCALEACROSS_PROGRESS_LINE_H
 #define SCALEACROSS_PROGRESS_LINE_H
 
+#include "core/base/units.h"
 #include "core/explore/search.h"
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace scaleacross
 {
 
-/// One line on stderr that is written over and over: share, rate and time left. Only on a terminal.
+/**
+ * Says on stderr how far something is. On a terminal this is one line that is written over and
+ * over; elsewhere a line of its own, with the seconds since the program began to tell, every
+ * minute (Every()), however many things follow each other.
+ *
+ * Of a search it says what is decided, what has run, and the best so far. It does not say how long
+ * that will take: families of plans are decided at once, by the million or one by one, so that the
+ * rate so far says nothing of what is left.
+ */
 class ProgressLine
 {
   public:
-    explicit ProgressLine(std::string what);
+    /// @param what is told of
+    /// @param limit of time from now on, of which it says what is left; Max(): none
+    explicit ProgressLine(std::string what, Duration limit = Duration::Max());
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
-    /// Removes the line.
+    /// Removes the line from the terminal.
     ~ProgressLine();
 
+    /// Sets how often there is a line where there is no terminal, for all.
+    static void Every(Duration time);
+
     void Show(const Progress& progress);
+
+    /// A bar, "3/8" and what else there is to say.
+    void ShowShare(uint64_t done, uint64_t total, const std::string& text);
 
     /// A line of words in place of a share of something.
     void ShowText(const std::string& text);
 
-    /// Removes the line, until something is shown again.
+    /// Removes the line from the terminal, until something is shown again.
     void Clear();
 
   private:
-    void Write(const std::string& line);
-
     std::string m_what;
+    std::chrono::steady_clock::time_point m_start{std::chrono::steady_clock::now()};
+    Duration m_limit;
     bool m_terminal;
     bool m_shown{false};
 };

@@ -417,6 +417,18 @@ ListParts(std::string_view text)
 }
 
 std::string
+AllOf(const std::vector<std::string>& parts)
+{
+    std::string text;
+    for (size_t i = 0; i < parts.size(); i++)
+    {
+        text += i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ";
+        text += parts[i];
+    }
+    return text;
+}
+
+std::string
 AnyOf(const std::vector<std::string>& words)
 {
     std::string text;

@@ -117,6 +117,9 @@ std::vector<std::string> ListParts(std::string_view text);
 /// "a, b or c".
 std::string AnyOf(const std::vector<std::string>& words);
 
+/// "a", "a and b", "a, b and c".
+std::string AllOf(const std::vector<std::string>& parts);
+
 /// The candidate with the least edit distance to `word`, where to leave out the rest of a word
 /// counts as one edit; of equally near ones those that begin with `word`, and of these the
 /// shortest. Empty if none is near enough to suggest.

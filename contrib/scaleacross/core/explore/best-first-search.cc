@@ -12,6 +12,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -72,31 +73,24 @@ Increment(std::map<std::string, Count>& counts, const Infeasible& why)
 class Reporter
 {
   public:
-    Reporter(const SearchOptions& options, uint64_t total, uint64_t done)
-        : m_callback(options.progress),
-          m_total(total),
-          m_before(done)
+    explicit Reporter(const SearchOptions& options)
+        : m_callback(options.progress)
     {
     }
 
-    void Tell(uint64_t done, bool always)
+    void Tell(const std::function<Progress()>& progress, bool always)
     {
         const auto now = Clock::now();
         if (m_callback && (always || now - m_last >= g_progressTime))
         {
             m_last = now;
-            const double seconds = std::chrono::duration<double>(now - m_start).count();
-            const double rate = static_cast<double>(done - m_before) / std::max(seconds, 1e-9);
-            m_callback({done, m_total, rate});
+            m_callback(progress());
         }
     }
 
   private:
     const std::function<void(const Progress&)>& m_callback;
-    uint64_t m_total;
-    uint64_t m_before;
-    Clock::time_point m_start{Clock::now()};
-    Clock::time_point m_last{m_start};
+    Clock::time_point m_last{Clock::now()};
 };
 
 /// One call of Run().
@@ -116,7 +110,7 @@ class Course
           m_random(options.process),
           m_board(options.keep, options.goals, options.keeps),
           m_frontier(sink.Resume()),
-          m_reporter(options, m_families.Positions(), m_frontier.next)
+          m_reporter(options)
     {
         m_sink.Restore(m_frontier.next, [this](uint64_t position, const RunReport& report) {
             return OfferStored(position, report);
@@ -136,9 +130,13 @@ class Course
         if (m_interrupted)
         {
             CountOpen();
-            OfferWhatRanBefore();
+            TakeWhatRanElsewhere();
         }
-        return {m_board, m_interrupted ? m_partial : m_frontier, m_engineRuns, m_interrupted};
+        return {m_board,
+                m_interrupted ? m_partial : m_frontier,
+                m_provenAfter,
+                m_engineRuns,
+                m_interrupted};
     }
 
   private:
@@ -152,13 +150,44 @@ class Course
             std::min(m_partial.bound, isAll && m_open ? m_open->form.bound : Duration());
     }
 
-    /// What another call has run, and this one has not come to, is an answer too. It rules nothing
-    /// out, so that what is run does not depend on when calls end.
-    void OfferWhatRanBefore()
+    /// What another call has run and this one has not come to, and what was offered, is an answer
+    /// too. It rules nothing out, so that what is run does not depend on when calls end.
+    void TakeWhatRanElsewhere()
     {
-        m_sink.Restore(m_families.Positions(), [this](uint64_t position, const RunReport& report) {
-            return m_taken.count(position) > 0 || OfferStored(position, report);
+        const Leaderboard board = m_board;
+        m_sink.Restore(m_families.Positions(), [&](uint64_t position, const RunReport& report) {
+            const auto plan = m_space.PlanAt(m_families.IndexOf(position));
+            if (plan)
+            {
+                TakeBeside({position, *plan, CanonicalText(*plan), report}, board);
+            }
+            return plan.has_value();
         });
+        for (const Ranked& ranked : m_options.offered)
+        {
+            if (m_space.Holds(ranked.plan))
+            {
+                TakeBeside(ranked, board);
+            }
+        }
+    }
+
+    /// Counts a plan as one that ran, once: it was not decided, or ruled out by this board.
+    void TakeBeside(const Ranked& ranked, const Leaderboard& board)
+    {
+        const auto form = m_families.KnownOf(ranked.plan);
+        if (!form || ranked.report.iterationTime < form->bound || !m_ran.insert(ranked.text).second)
+        {
+            return;
+        }
+        m_board.Offer(ranked);
+        m_partial.evaluated++;
+        const auto ruledOut = m_partial.rejected.find(kRuledOut);
+        if (ruledOut != m_partial.rejected.end() &&
+            !m_families.CanMatter(ranked.plan, *form, board) && --ruledOut->second.count == 0)
+        {
+            m_partial.rejected.erase(ruledOut);
+        }
     }
 
     /// Whether there is a plan at the position, whose report is offered if it is a time.
@@ -168,8 +197,36 @@ class Course
         if (plan && KeepsBound(*plan, report))
         {
             m_board.Offer({position, *plan, CanonicalText(*plan), report});
+            m_ran.insert(CanonicalText(*plan));
         }
         return plan.has_value();
+    }
+
+    /// Notes when nothing that is left can be better than the best so far.
+    void LookForProof()
+    {
+        const bool isAll = m_partial.next == m_families.Positions();
+        const Ranked* best = m_board.First();
+        if (m_provenAfter || !isAll || best == nullptr || !m_partial.failed.empty())
+        {
+            return;
+        }
+        const Goals& goals = m_options.goals;
+        if (goals.objective->value(best->report, goals.rates) <=
+            std::min(m_partial.left, m_open->least))
+        {
+            m_provenAfter = m_partial.evaluated;
+        }
+    }
+
+    Progress ProgressSoFar() const
+    {
+        const Ranked* best = m_board.First();
+        return {m_decided,
+                m_families.Positions(),
+                m_ran.size(),
+                best == nullptr ? std::nullopt : std::optional(*best),
+                m_provenAfter.has_value()};
     }
 
     void DoBlock()
@@ -198,6 +255,7 @@ class Course
         while (!m_interrupted && !waiting.IsEmpty())
         {
             m_open = waiting.First();
+            LookForProof();
             if (waiting.IsTimeToRun())
             {
                 RunSome(waiting, g_run, [&waiting] { return waiting.IsTimeToRun(); });
@@ -439,7 +497,7 @@ class Course
             {
                 Commit();
             }
-            m_reporter.Tell(m_decided, last);
+            m_reporter.Tell([this] { return ProgressSoFar(); }, last);
         }
         if (const auto error = crew.Error())
         {
@@ -521,7 +579,6 @@ class Course
             return;
         }
         candidate.taken = true;
-        m_taken.insert(candidate.position);
         HoldToBound(candidate);
         if (candidate.ran)
         {
@@ -530,8 +587,9 @@ class Course
         }
         if (const auto* report = std::get_if<RunReport>(&candidate.evaluation))
         {
-            m_board.Offer(
-                {candidate.position, candidate.plan, CanonicalText(candidate.plan), *report});
+            const std::string text = CanonicalText(candidate.plan);
+            m_board.Offer({candidate.position, candidate.plan, text, *report});
+            m_ran.insert(text);
         }
         m_decided++;
         m_uncommitted++;
@@ -562,8 +620,9 @@ class Course
     std::optional<Family> m_open;
     Reporter m_reporter;
     std::map<uint64_t, Failure> m_failures; //!< of looks, by position of the plan
-    std::set<uint64_t> m_taken;             //!< positions of plans that count in this call
-    uint64_t m_decided{0};                  //!< positions that need no further look
+    std::set<std::string> m_ran;            //!< canonical texts of plans whose times count
+    std::optional<uint64_t> m_provenAfter;
+    uint64_t m_decided{0}; //!< positions that need no further look
     uint64_t m_engineRuns{0};
     size_t m_uncommitted{0};
     Clock::time_point m_lastCommit{Clock::now()};

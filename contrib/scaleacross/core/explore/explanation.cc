@@ -2,6 +2,7 @@
 
 #include "core/explore/explanation.h"
 
+#include "core/base/text.h"
 #include "core/explore/difference.h"
 #include "core/explore/link-kind.h"
 #include "core/explore/model-error.h"
@@ -42,19 +43,6 @@ Amount(Duration value)
     return value.Ps() == 0 ? "none" : ToString(value);
 }
 
-/// "a", "a and b", "a, b and c".
-std::string
-Join(const std::vector<std::string>& parts)
-{
-    std::string text;
-    for (size_t i = 0; i < parts.size(); i++)
-    {
-        text += i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ";
-        text += parts[i];
-    }
-    return text;
-}
-
 /// "50.0 % longer" of a time `b` beside `a`.
 std::string
 Longer(Duration a, Duration b)
@@ -72,7 +60,7 @@ WhereItArises(const RunReport& a, const RunReport& b)
         words.push_back(part.name + " " + ToString(Magnitude(part.change)) +
                         (part.change.Ps() > 0 ? " more" : " less"));
     }
-    return Join(words);
+    return AllOf(words);
 }
 
 /// Its value by the objective, "12.5 GiB".
@@ -125,7 +113,7 @@ CrossingLine(const ExplanationInput& input)
         words.push_back(share.second);
     }
     return "Across buildings: " + ToString(report.crossBuildingBytes) + " per iteration, " +
-           Join(words) + ".";
+           AllOf(words) + ".";
 }
 
 std::string
@@ -220,7 +208,7 @@ RangesText(const std::vector<uint32_t>& numbers)
                          (last == i ? "" : " to " + std::to_string(numbers[last])));
         i = last + 1;
     }
-    return Join(ranges);
+    return AllOf(ranges);
 }
 
 /// "7, 14 x 8, 7".
@@ -277,7 +265,7 @@ StagesLine(const ExplanationInput& input)
             layers.push_back(places.layers[stage]);
         }
         const uint32_t sum = std::accumulate(layers.begin(), layers.end(), 0U);
-        parts.push_back(Join(names) + (names.size() > 1 ? " each have stage" : " has stage") +
+        parts.push_back(AllOf(names) + (names.size() > 1 ? " each have stage" : " has stage") +
                         (own.stages.size() == 1 ? " " : "s ") + RangesText(own.stages) + " with " +
                         std::to_string(sum) + (sum == 1 ? " layer" : " layers") +
                         (layers.size() > 1 ? " (" + RunsText(layers) + ")" : ""));
@@ -353,8 +341,8 @@ OtherCrossingLine(const ExplanationInput& input)
         }
         return "Placement: " + NameOf(mine) + " only; " +
                (others.empty()        ? "the search has no other."
-                : input.undecided > 0 ? Join(others) + " plan has run in this time."
-                                      : Join(others) + " plan of this search can run.");
+                : input.undecided > 0 ? AllOf(others) + " plan has run in this time."
+                                      : AllOf(others) + " plan of this search can run.");
     }
     const Crossing theirs = input.otherCrossing->plan.parallel.crossing;
     const RunReport& a = input.winner.report;
@@ -383,9 +371,9 @@ OtherCrossingLine(const ExplanationInput& input)
 std::string
 CloseLine(const ExplanationInput& input)
 {
-    const std::string same = input.samePlans.empty()
-                                 ? ""
-                                 : "The same work by another name: " + Join(input.samePlans) + ". ";
+    const std::string same =
+        input.samePlans.empty() ? ""
+                                : "The same work by another name: " + AllOf(input.samePlans) + ". ";
     if (!input.runnerUp)
     {
         // What is not decided may be the best itself, which an earlier call has run.
@@ -455,9 +443,9 @@ BaselineLine(const ExplanationInput& input, const BaselineResult& baseline)
                        : "is " + Percent(gain) + " faster";
     text += gain < 0 ? Sureness(input, *baseline.contender, winner)
                      : Sureness(input, winner, *baseline.contender);
-    if (gain < 0 && input.goals.objective->followsTime)
+    if (!baseline.outside.empty())
     {
-        text += "; the search space does not hold this plan";
+        text += "; the search space does not hold this plan: " + OutsideText(baseline.outside);
     }
     return text + ".";
 }

@@ -4,6 +4,7 @@
 #define SCALEACROSS_EXPLANATION_H
 
 #include "core/explore/conclusion.h"
+#include "core/explore/held-keys.h"
 #include "core/explore/outcome.h"
 #include "core/explore/result-sink.h"
 #include "core/explore/stage-places.h"
@@ -34,7 +35,8 @@ struct BaselineResult
     Infeasible reason;     //!< where there is no contender
     std::string tunes;     //!< Baseline::tunes
     std::string untouched; //!< Baseline::untouched
-    std::string assumed;   //!< of a reference: what its cluster is
+    std::string assumed{}; //!< of a reference: what its cluster is
+    std::vector<FieldOutside> outside{}; //!< FieldsOutside() of its plan
 };
 
 /// Everything that an explanation is drawn from.

@@ -17,6 +17,10 @@
 namespace scaleacross
 {
 
+/// Best plans that are kept unless somebody asks for more. Each further one is proven to have its
+/// place, which takes more runs the more plans there are that are nearly as good.
+constexpr size_t kUsualKeep = 10;
+
 /// What a search is asked for.
 struct Goals
 {
@@ -71,6 +75,12 @@ class Leaderboard
 
     /// The k best, best first.
     std::vector<Ranked> Best() const;
+
+    /// The best of them, or nullptr if none has been offered.
+    const Ranked* First() const
+    {
+        return m_best.empty() ? nullptr : &*m_best.begin();
+    }
 
     /// By rank.
     std::vector<Ranked> ParetoFront() const;

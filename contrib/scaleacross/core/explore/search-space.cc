@@ -420,11 +420,12 @@ SearchSpace::PlanAt(uint64_t index) const
     return plan == nullptr ? std::nullopt : std::optional<Plan>(std::move(*plan));
 }
 
-bool
-SearchSpace::Holds(const Plan& plan) const
+std::vector<std::string>
+SearchSpace::KeysOutside(const Plan& plan) const
 {
     const Plan meaning = Meaning(Complete(plan));
     std::vector<size_t> digits;
+    std::vector<const PlanField*> lacking;
     for (const Axis& axis : m_axes)
     {
         const auto begin = axis.plans.begin();
@@ -441,11 +442,38 @@ SearchSpace::Holds(const Plan& plan) const
                       });
         if (value == axis.plans.end())
         {
-            return false;
+            lacking.push_back(axis.field);
         }
-        digits.push_back(static_cast<size_t>(value - begin));
+        digits.push_back(value == axis.plans.end() ? 0 : static_cast<size_t>(value - begin));
     }
-    return AreEqual(Meaning(Complete(Make(digits))), meaning);
+    // The plan of the space that has all of its values that there are, which becomes it field by
+    // field: what follows from a field that is given its value differs no more.
+    Plan near = Make(digits);
+    for (const PlanField* field : lacking)
+    {
+        field->assign(near, plan);
+    }
+    std::vector<std::string> keys;
+    Plan nearest = Meaning(Complete(near));
+    const auto differs = [&](const PlanField& field) {
+        return !field.equal(nearest, meaning) && field.get(nearest) != field.get(meaning);
+    };
+    for (const PlanField& field : PlanFields())
+    {
+        const bool follows = field.key == "plan.dp" && !m_dpGiven;
+        const bool lacks = std::find(lacking.begin(), lacking.end(), &field) != lacking.end();
+        if (lacks || (!follows && differs(field)))
+        {
+            keys.push_back(field.key);
+            field.assign(near, plan);
+            nearest = Meaning(Complete(near));
+        }
+    }
+    if (keys.empty() && !AreEqual(nearest, meaning))
+    {
+        keys.emplace_back("plan.dp");
+    }
+    return keys;
 }
 
 uint64_t

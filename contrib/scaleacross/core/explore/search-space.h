@@ -69,7 +69,14 @@ class SearchSpace
     std::optional<Plan> PlanAt(uint64_t index) const;
 
     /// Whether one of its plans means the same as this one.
-    bool Holds(const Plan& plan) const;
+    bool Holds(const Plan& plan) const
+    {
+        return KeysOutside(plan).empty();
+    }
+
+    /// The fields in which a plan differs from all plans of the space, in the order of
+    /// PlanFields(); those that follow from others (dp) only where nothing else differs.
+    std::vector<std::string> KeysOutside(const Plan& plan) const;
 
     /// The depths that have axes; one at least. Families of the last are single plans.
     const std::vector<PlanDepth>& Levels() const

@@ -14,8 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace scaleacross
 {
@@ -23,9 +25,11 @@ namespace scaleacross
 /// What a search tells of itself while it runs.
 struct Progress
 {
-    uint64_t done{0};  //!< plans dealt with, those before a resumption included
-    uint64_t total{0}; //!< plans of the space, those that mean the same included
-    double rate{0};    //!< plans per second of this call
+    uint64_t done{0};           //!< plans dealt with, those before a resumption included
+    uint64_t total{0};          //!< plans of the space, those that mean the same included
+    uint64_t ran{0};            //!< plans that have a time
+    std::optional<Ranked> best; //!< so far
+    bool proven{false};         //!< nothing that is left can be better than that
 };
 
 /// Says of a plan, without running it, how fast it could be at best or why it cannot run. Need not
@@ -54,8 +58,8 @@ void SetNoBounds(SearchOptions& options);
 /// How to search, as opposed to what.
 struct SearchOptions
 {
-    unsigned jobs{0}; //!< threads; 0: one per core
-    size_t keep{100}; //!< the k of the k best; more are more runs
+    unsigned jobs{0};        //!< threads; 0: one per core
+    size_t keep{kUsualKeep}; //!< the k of the k best; more are more runs
     Goals goals;
     Shard shard; //!< what to search of the space, and to keep as if that were all
     Leaderboard::Keeps keeps{Leaderboard::Keeps::Everything};
@@ -66,6 +70,9 @@ struct SearchOptions
     Filter filter{ClosedFormFilter()};
     /// Asked first of every plan, if set: the filter then only of those that what it says leaves.
     std::function<Glance(const SearchSpace&)> glance{};
+    /// Plans that have run outside of the search. One that is interrupted has those of the space
+    /// among what it has found; else they change nothing.
+    std::vector<Ranked> offered;
     const std::atomic<bool>* stop{nullptr}; //!< set by a signal: finish what runs, commit, return
     std::function<void(const Progress&)> progress; //!< called a few times a second if set
 };
@@ -75,9 +82,13 @@ struct SearchResult
 {
     Leaderboard board{1};
     /// Of the whole space; of an interrupted search what is decided so far, which a block of plans
-    /// that is not done has not committed. Bound and left are then those of what is not decided,
-    /// too: 0 as long as nothing is known of some plans.
+    /// that is not done has not committed, and what has run in earlier calls or was offered. Bound
+    /// and left are then those of what is not decided, too: 0 as long as nothing is known of some
+    /// plans.
     Frontier counts;
+    /// Plans that had run in this search when its best was proven to be that; none where this call
+    /// has not seen it.
+    std::optional<uint64_t> provenAfter;
     uint64_t engineRuns{0}; //!< evaluations that this call made
     bool interrupted{false};
 };

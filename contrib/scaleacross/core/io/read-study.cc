@@ -535,16 +535,16 @@ RestOf(const Study& study, const std::vector<SearchAxis>& axes)
     return CompleteSearch(study, fixed);
 }
 
-std::vector<SearchAxis>
-SearchOf(const Study& study, const YamlNode& node)
+void
+TakeSearch(Study& study, const SearchWords& search)
 {
-    SearchWords search = ReadSearch(node);
+    study.search = search.axes;
+    study.searchesRest = search.complete;
     if (search.complete)
     {
         const auto rest = RestOf(study, search.axes);
-        search.axes.insert(search.axes.end(), rest.begin(), rest.end());
+        study.search.insert(study.search.end(), rest.begin(), rest.end());
     }
-    return search.axes;
 }
 
 Study
@@ -613,7 +613,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     const bool searches = search != nullptr && search->kind != YamlNode::Kind::Null;
     if (searches && chooses)
     {
-        study.search = SearchOf(study, *search);
+        TakeSearch(study, ReadSearch(*search));
     }
     else if (searches && !training)
     {
@@ -689,7 +689,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
         FitDegrees(study, root, scope);
         if (!searches) // its plan has to fit by itself
         {
-            study.search = RestOf(study, {});
+            TakeSearch(study, {{}, true});
         }
     }
     return study;

@@ -60,6 +60,9 @@ struct Study
     /// defaults where nothing is given.
     std::vector<std::string> given;
     std::vector<SearchAxis> search;
+    /// The axes are all that may be worth it of what the study does not give (CompleteSearch),
+    /// beside those that it lists.
+    bool searchesRest{false};
     std::vector<std::string> baselines; //!< words of Baseline
     std::vector<std::string> engines;   //!< as they are given; explore ranks with the first
     /// The study names the engines; else they are the usual one, and explore has another one check

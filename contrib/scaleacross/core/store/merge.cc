@@ -618,7 +618,8 @@ class Merger
                             "ruled_out_least",
                             "created_at",
                             "settings",
-                            "cost_per_hour"};
+                            "cost_per_hour",
+                            "held"};
         std::optional<int64_t> replaced;
         auto& before = m_out.Prepare("SELECT id FROM main.search WHERE hash = ?");
         before.bind(1, whole);

@@ -418,6 +418,11 @@ WHERE changes IS NOT NULL;
 ALTER TABLE search DROP COLUMN changes;
 )sql";
 
+/// What a search leaves as its study has it, which of a search of before is not known.
+const char* const g_version17 = R"sql(
+ALTER TABLE search ADD COLUMN held TEXT;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
@@ -438,7 +443,8 @@ Migrations()
                                                         g_version13,
                                                         g_version14,
                                                         g_version15,
-                                                        g_version16};
+                                                        g_version16,
+                                                        g_version17};
     return migrations;
 }
 

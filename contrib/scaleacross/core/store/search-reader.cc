@@ -264,6 +264,38 @@ SettingsIn(Database& database, const std::string& json)
     return settings;
 }
 
+/// Adds the runs of an unfinished search that lie beyond where it has come, which are ranked.
+void
+CountBeyond(Database& database, SearchSummary& search)
+{
+    // Positions of a shard are those of the whole, in which it does not begin at 0.
+    const uint64_t next = search.counts.next;
+    if (next > 0 && !search.shard.IsWhole())
+    {
+        return;
+    }
+    auto& select = database.Prepare(
+        "SELECT status, IFNULL(reason, '') AS reason, count(*) AS count, IFNULL(min(detail), '') "
+        "AS detail FROM search_run JOIN run ON run.id = run_id WHERE search_id = ? AND "
+        "plan_index >= ? GROUP BY status, reason");
+    select.bind(1, search.id);
+    select.bind(2, static_cast<int64_t>(next));
+    while (select.executeStep())
+    {
+        const auto count = static_cast<uint64_t>(select.getColumn("count").getInt64());
+        if (select.getColumn("status").getString() == "ok")
+        {
+            search.counts.evaluated += count;
+            continue;
+        }
+        Count& failed = search.counts.failed[select.getColumn("reason").getString()];
+        failed.count += count;
+        failed.example =
+            failed.example.empty() ? select.getColumn("detail").getString() : failed.example;
+    }
+    select.reset();
+}
+
 } // namespace
 
 std::vector<SearchSummary>
@@ -277,7 +309,8 @@ ListSearches(Database& database)
         "gap_asked, method, keep, gap, sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
         "IFNULL(explanation, '') AS explanation, IFNULL(topics, '') AS topics, "
-        "placement_probability, IFNULL(robust, '') AS robust, IFNULL(scenario.study, "
+        "placement_probability, IFNULL(robust, '') AS robust, IFNULL(held, '') AS held, "
+        "IFNULL(scenario.study, "
         "scenario.text) AS setting, space, "
         "CASE WHEN json_valid(scenario.text) THEN "
         "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
@@ -334,6 +367,7 @@ ListSearches(Database& database)
             summary.conclusion.explanation.push_back(
                 {topics.size() == lines.size() ? topics[i] : "", lines[i]});
         }
+        summary.held = select.getColumn("held").getString();
         summary.robust = select.getColumn("robust").getString();
         searches.push_back(std::move(summary));
     }
@@ -341,6 +375,10 @@ ListSearches(Database& database)
     for (auto& summary : searches)
     {
         summary.counts = CountsOf(database, summary.id);
+        if (!summary.finished)
+        {
+            CountBeyond(database, summary);
+        }
     }
     return searches;
 }

@@ -38,8 +38,9 @@ struct SearchSummary
     double gapAsked{0};         //!< Goals::gap
     std::optional<std::string> paretoOf; //!< FrontText(); none where the row is older
     std::string method;                  //!< Search::Name()
-    uint64_t keep{100};                  //!< SearchOptions::keep
-    Frontier counts;
+    uint64_t keep{kUsualKeep};           //!< SearchOptions::keep
+    std::string held;                    //!< HeldText(); empty where the row is older
+    Frontier counts; //!< of an unfinished one with what has run beyond where it has come
     /// Without what is said of single plans and baselines, which stands in these.
     Conclusion conclusion;
     std::string robust; //!< JSON, as `explore --json` has it; empty: not asked for

@@ -88,12 +88,14 @@ SearchStore::Find()
     auto& insert = m_database.Prepare(
         "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
         "fingerprint, space, plans, keep, objective, pareto_of, gap_asked, gpus, tokens, "
-        "cost_per_hour, whole, shard, shards, settings) VALUES (:hash, :study, :method, :scenario, "
+        "cost_per_hour, whole, shard, shards, settings, held) VALUES (:hash, :study, :method, "
+        ":scenario, "
         ":engine, :options, :correction, :seed, :fingerprint, :space, :plans, :keep, :objective, "
         ":pareto_of, :gap_asked, :gpus, :tokens, :cost_per_hour, :whole, :shard, :shards, "
-        "NULLIF(:settings, '')) "
-        // Prices by which nothing is ranked may have changed.
-        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour RETURNING id");
+        "NULLIF(:settings, ''), :held) "
+        // Prices by which nothing is ranked may have changed, and how the study says the same.
+        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour, "
+        "held = excluded.held RETURNING id");
     insert.bind(":hash", SearchHash(setting, m_space, m_identity));
     if (!shard.IsWhole())
     {
@@ -102,6 +104,7 @@ SearchStore::Find()
         insert.bind(":shards", static_cast<int64_t>(shard.count));
     }
     insert.bind(":settings", m_identity.settings);
+    insert.bind(":held", m_identity.held);
     insert.bind(":study", m_identity.study);
     insert.bind(":method", m_identity.method);
     insert.bind(":scenario", m_runs.ScenarioId());

@@ -28,11 +28,12 @@ struct SearchIdentity
 {
     std::string study;  //!< name, for people; no part of the key
     std::string method; //!< Search::Name()
-    size_t keep{100};
+    size_t keep{kUsualKeep};
     Goals goals{};
     Shard shard{};          //!< which part of the space it searches
     std::string settings{}; //!< JSON: what its user has set of the study, by key; "": nothing. No
                             //!< part of the key
+    std::string held{};     //!< HeldText(); no part of the key
 };
 
 /// The name of a search in every database: of all that decides its answer.
