@@ -185,8 +185,7 @@ TEST_F(Counts, WhatIsHeldIsSaid)
     EXPECT_THAT(Run("show small.db").out, HasSubstr(held));
     const auto json = RunJson(explore);
     ASSERT_EQ(json.at("held").size(), 1U);
-    EXPECT_EQ(json.at("held")[0],
-              nlohmann::json({{"key", "plan.schedule"}, {"value", "1f1b"}}));
+    EXPECT_EQ(json.at("held")[0], nlohmann::json({{"key", "plan.schedule"}, {"value", "1f1b"}}));
     // What it has of production: HSDP, DP-out and a schedule of its own (dorapp).
     const auto& outside = json.at("baselines").at("production").at("outside");
     bool schedule = false;

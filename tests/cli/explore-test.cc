@@ -684,7 +684,7 @@ TEST_F(Commands, PlansThatDoTheSameWorkCountOnce)
     const std::string ring = "[ring]";
     study.replace(study.find(ring), ring.size(), "[ring, tree]");
     Write("twice.yaml", study);
-    const std::string options = " --set plan.sharding=fsdp --top 100";
+    const std::string options = " --set plan.sharding=fsdp --keep 100 --top 100";
     const auto once = RunJson("explore once.yaml --db once.db" + options);
     const auto twice = RunJson("explore twice.yaml --db twice.db" + options);
     const size_t plans = once.at("ranking").size();

@@ -32,10 +32,10 @@ struct BaselineResult
 {
     std::string name;
     std::optional<Contender> contender;
-    Infeasible reason;     //!< where there is no contender
-    std::string tunes;     //!< Baseline::tunes
-    std::string untouched; //!< Baseline::untouched
-    std::string assumed{}; //!< of a reference: what its cluster is
+    Infeasible reason;                   //!< where there is no contender
+    std::string tunes;                   //!< Baseline::tunes
+    std::string untouched;               //!< Baseline::untouched
+    std::string assumed{};               //!< of a reference: what its cluster is
     std::vector<FieldOutside> outside{}; //!< FieldsOutside() of its plan
 };
 
