@@ -401,7 +401,7 @@ TEST(Explanation, BaselinesCanLoseTieAndWin)
     EXPECT_THAT(text,
                 HasSubstr("fast plan takes 80 ms: the best takes 25.0 % longer, " +
                           Likely(1.25, kMicrobatchScale) +
-                          "; the search space does not hold this plan."));
+                          "; the search space does not hold this plan: pp 4 (held at 2)."));
     EXPECT_THAT(text,
                 HasSubstr("Baseline absent (the fastest over ep; not touched: pp): none (memory): "
                           "needs 99 GiB."));
