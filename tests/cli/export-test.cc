@@ -501,6 +501,7 @@ TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
         "DROP TABLE sweep_point; DROP TABLE sweep; ALTER TABLE search DROP COLUMN topics; "
         "ALTER TABLE search DROP COLUMN placement_probability; "
         "ALTER TABLE search DROP COLUMN robust; ALTER TABLE search DROP COLUMN settings; "
+        "ALTER TABLE search DROP COLUMN held; "
         "ALTER TABLE search ADD COLUMN changes TEXT; "
         "PRAGMA user_version = 9");
     EXPECT_THAT(Run("export small.db --csv").err, HasSubstr("has the older schema 9"));
@@ -522,6 +523,7 @@ TEST_F(ExportTest, SettingsOfOlderFilesAreToldApart)
     }
     Sql("small.db",
         "DROP VIEW ranking; ALTER TABLE search DROP COLUMN settings; "
+        "ALTER TABLE search DROP COLUMN held; "
         "ALTER TABLE search ADD COLUMN changes TEXT; "
         "UPDATE search SET changes = 'engines=[analytical, packet], network.ns3.ns3::A::B-c=1, "
         "search={plan: {tp: [2, 4], pp: [1]}, network: {qps: [1, 4]}}, plan.tp=4' WHERE id = 2; "
