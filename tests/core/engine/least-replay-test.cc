@@ -196,6 +196,50 @@ TEST(LeastReplay, ComputingIsSlowerBesideCollectives)
     EXPECT_DOUBLE_EQ(ReplayOf(graph, 0, times), 4 + 1);
 }
 
+// Stage 1 begins its forward of 1 at 0, then its backward of 2, and stage 0 has the gradient after
+// another 0.5. What it posts then comes at 3.5, after its own backward at 5.5; stage 1 itself posts
+// at 3.
+TEST(LeastReplay, FindsTheFirstPostBehindAPoint)
+{
+    TaskGraph graph = TwoStages();
+    graph.classes[0].program.ops = {kForward,
+                                    Hop(OpKind::Send, 0, 1),
+                                    Hop(OpKind::Receive, 1, 1),
+                                    Posted(Stream::Reduce, 0),
+                                    kBackward,
+                                    Posted(Stream::Gather, 1)};
+    graph.classes[1].program.ops = {Hop(OpKind::Receive, 0, -1),
+                                    kForward,
+                                    kBackward,
+                                    Hop(OpKind::Send, 1, -1),
+                                    Posted(Stream::Reduce, 0)};
+    PlainTimes times;
+    const auto until = [&](const ProgramPoint& from, const auto& isLate) {
+        return LeastUntilPosted(graph, 1, from, isLate, times);
+    };
+    const auto of = [](uint32_t stage, Stream stream) {
+        return [=](uint32_t c, const Op& op) { return c == stage && op.stream == stream; };
+    };
+    const ProgramPoint forward{1, std::nullopt};
+    EXPECT_DOUBLE_EQ(until(forward, of(0, Stream::Reduce)), 3.5);
+    EXPECT_DOUBLE_EQ(until(forward, of(0, Stream::Gather)), 5.5);
+    EXPECT_DOUBLE_EQ(until(forward, of(1, Stream::Reduce)), 3);
+    EXPECT_DOUBLE_EQ(until(forward, [](uint32_t, const Op& op) {
+                         return op.stream == Stream::Reduce;
+                     }),
+                     3);
+    // From the end of its last backward on there is nothing between.
+    EXPECT_DOUBLE_EQ(until({3, std::nullopt}, of(1, Stream::Reduce)), 0);
+    // Nothing of the kind is posted; and what stage 0 posts does not wait for stage 1's last post.
+    EXPECT_LT(until(forward, of(1, Stream::Gather)), 0);
+    EXPECT_LT(until({4, std::nullopt}, of(0, Stream::Reduce)), 0);
+    // Within a body of stage 1: the wait for a gather, before 2 of computing.
+    Op work = Made(OpKind::Compute, 0);
+    work.duration = Duration::Seconds(2);
+    graph.bodies[0].ops = {Awaited(1), work};
+    EXPECT_DOUBLE_EQ(until({1, 0}, of(1, Stream::Reduce)), 2 + 2);
+}
+
 TEST(LeastReplay, IsNothingForAClassThatNeverEnds)
 {
     TaskGraph graph = TwoStages();

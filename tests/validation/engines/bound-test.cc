@@ -7,6 +7,9 @@
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/first-look.h"
+#include "core/engine/flow/flow-engine.h"
+#include "core/io/read-study.h"
+#include "core/work/cost/schedule-times.h"
 #include "helper/engine/packet-engine.h"
 
 #include <gtest/gtest.h>
@@ -78,6 +81,78 @@ TEST(Bound, OfEveryRungIsBelowTheNext)
         tight += report.iterationTime.S() < 1.05 * replayed.bound.S() ? 1 : 0;
     }
     EXPECT_GT(tight, plans.size() / 4);
+}
+
+// Data parallelism over a span, 8 microbatches of a sequence over four stages. Between the first
+// forward and the last backward of the last stage nothing is reduced: eight passes forward and
+// backward of its layers and head. Then all four stages reduce what they have, 4 bytes of every
+// parameter, by rings of two, which send it once each way (a half to be summed up, and a half that
+// is), in packets of 4 KiB with 58 bytes besides. The chain of any one stage knows of no more than
+// its own quarter of that.
+TEST(Bound, OfReductionsCountsWhatAllStagesSendAndWhatIsBetween)
+{
+    const Scenario scenario = ParseStudy(R"(
+study: window
+model: llama3-8b
+workload: {sequence: 4096, global_batch: 16}
+cluster:
+  buildings:
+    - {name: east, gpus: 16, gpu: h100}
+    - {name: west, gpus: 16, gpu: h100}
+  cross: {capacity: 400Gbps, distance: 1km}
+network: {collective: ring, mtu: 4096B}
+plan: {tp: 4, pp: 4, dp: 2, crossing: dp, sharding: ddp, bucket: 100GB}
+)",
+                                         "window.yaml")
+                                  .scenario;
+    const auto run = std::get<PreparedRun>(PrepareRun(scenario));
+    const PassTimes last = PassTimesOf(scenario, run.layout).back();
+    const double passes = 8 * last.Total().S();
+    const double parameters = 8.03e9;
+    const double reduced = 4 * parameters * 8 / 400e9;
+    for (const BoundOf engine : {BoundOf::EveryEngine, BoundOf::Analytical})
+    {
+        const double bound = ClosedFormOf(scenario, run, engine).bound.S();
+        EXPECT_GT(bound, passes + reduced);
+        EXPECT_LT(bound, 1.02 * (passes + reduced * (1 + 58.0 / 4096)) + 0.05);
+    }
+    const auto report = std::get<RunReport>(AnalyticalEngine().Run(scenario, RunOptions()));
+    const auto packets = std::get<RunReport>(FlowEngine().Run(scenario, RunOptions()));
+    EXPECT_LT(ClosedFormOf(scenario, run, BoundOf::Analytical).bound, report.iterationTime);
+    EXPECT_LT(ClosedFormOf(scenario, run).bound, packets.iterationTime);
+}
+
+// Experts over two buildings: what their all-to-alls send over the span is known at a first look, as
+// soon as the layout is, whatever the schedule. A ring of the few gradients besides is not counted.
+TEST(Bound, OfAFirstLookCountsWhatExpertsSendOverSpans)
+{
+    const Scenario scenario = ParseStudy(R"(
+study: experts
+model: mixtral-8x7b
+workload: {sequence: 4096, global_batch: 32}
+cluster:
+  buildings:
+    - {name: east, gpus: 8, gpu: h100}
+    - {name: west, gpus: 8, gpu: h100}
+  cross: {capacity: 100Gbps, distance: 1km}
+plan: {tp: 1, pp: 2, dp: 8, ep: 8, crossing: ep, sharding: zero1, recompute: full}
+)",
+                                         "experts.yaml")
+                                  .scenario;
+    const auto report = std::get<RunReport>(AnalyticalEngine().Run(scenario, RunOptions()));
+    const Bytes crosses = report.classes[static_cast<size_t>(CommClass::Expert)].crossBytes;
+    const double seconds = static_cast<double>(crosses.Count()) / 2 * 8 / 100e9;
+    const LeastPasses passes({scenario.network});
+    for (const PlanDepth depth : kPlanDepths)
+    {
+        const auto looked = std::get<ClosedForm>(FirstLook(scenario, depth, &passes));
+        if (depth >= PlanDepth::Order)
+        {
+            EXPECT_GE(looked.bound.S(), seconds);
+            EXPECT_LE(looked.bound.S(), 1.05 * seconds);
+        }
+        EXPECT_LE(looked.bound, report.iterationTime);
+    }
 }
 
 TEST(Bound, CountsLaunches)

@@ -24,50 +24,6 @@ LoadsCut(const TaskGraph& graph, const Phase& phase, uint32_t classId)
     return graph.ClassesOf(phase.group, graph.classes[classId].representative).front() == classId;
 }
 
-/// What losses cost a collective. A group's chains go on from one of its phases to the next, and
-/// from one chunk to the next: the unluckiest of all is waited for once. Without chunks that is
-/// added to the latencies of the phases, with chunks it is returned.
-Duration
-AddLossDelays(const Collective& whole, std::vector<TransferCost>& costs)
-{
-    const std::vector<Phase>& phases = whole.phases;
-    Duration ofChunks;
-    for (size_t i = 0; i < phases.size(); i++)
-    {
-        if (costs[i].losses.rounds.empty())
-        {
-            continue;
-        }
-        LossyChains chains;
-        chains.chains = costs[i].losses.chains;
-        chains.steps = 0;
-        chains.recovery = costs[i].losses.recovery;
-        chains.timeout = costs[i].losses.timeout;
-        std::vector<std::pair<size_t, double>> steps; // by phase
-        for (size_t j = i; j < phases.size(); j++)
-        {
-            if (phases[j].group == phases[i].group)
-            {
-                steps.emplace_back(j, costs[j].losses.steps);
-                chains.Append(costs[j].losses);
-                costs[j].losses.rounds.clear();
-            }
-        }
-        if (whole.chunks > 1)
-        {
-            chains.Repeat(whole.chunks, whole.Together(static_cast<uint32_t>(i)));
-            ofChunks += Duration::Seconds(LossDelay(chains));
-            continue;
-        }
-        const double delay = LossDelay(chains);
-        for (const auto& [phase, count] : steps)
-        {
-            costs[phase].latency += Duration::Seconds(delay * count / chains.steps);
-        }
-    }
-    return ofChunks;
-}
-
 /// Chunks take as long as the largest of them, but all together they have not so many times its
 /// bytes: the mean of those that have a byte more, a share of them, and of the others.
 void
@@ -248,6 +204,83 @@ ClassCosts::MembersOf(uint32_t classId, const Phase& phase) const
     return members;
 }
 
+double
+ClassCosts::DelayOfLosses(const LossyChains& chains)
+{
+    std::vector<double> key = {chains.chains,
+                               chains.steps,
+                               chains.recovery->selective ? 1.0 : 0.0,
+                               chains.timeout};
+    for (const LossyRounds& lossy : chains.rounds)
+    {
+        key.push_back(lossy.rounds);
+        key.push_back(static_cast<double>(lossy.messages.size()));
+        for (const LossyMessages& of : lossy.messages)
+        {
+            key.insert(key.end(),
+                       {of.count,
+                        of.loss,
+                        of.roundTrip,
+                        of.pairs,
+                        of.packets,
+                        of.inFlight,
+                        of.silent,
+                        of.untold,
+                        of.circle});
+        }
+    }
+    const auto [known, isNew] = m_lossDelays.emplace(std::move(key), 0);
+    if (isNew)
+    {
+        known->second = LossDelay(chains);
+    }
+    return known->second;
+}
+
+/// What losses cost a collective. A group's chains go on from one of its phases to the next, and
+/// from one chunk to the next: the unluckiest of all is waited for once. Without chunks that is
+/// added to the latencies of the phases, with chunks it is returned.
+Duration
+ClassCosts::AddLossDelays(const Collective& whole, std::vector<TransferCost>& costs)
+{
+    const std::vector<Phase>& phases = whole.phases;
+    Duration ofChunks;
+    for (size_t i = 0; i < phases.size(); i++)
+    {
+        if (costs[i].losses.rounds.empty())
+        {
+            continue;
+        }
+        LossyChains chains;
+        chains.chains = costs[i].losses.chains;
+        chains.steps = 0;
+        chains.recovery = costs[i].losses.recovery;
+        chains.timeout = costs[i].losses.timeout;
+        std::vector<std::pair<size_t, double>> steps; // by phase
+        for (size_t j = i; j < phases.size(); j++)
+        {
+            if (phases[j].group == phases[i].group)
+            {
+                steps.emplace_back(j, costs[j].losses.steps);
+                chains.Append(costs[j].losses);
+                costs[j].losses.rounds.clear();
+            }
+        }
+        if (whole.chunks > 1)
+        {
+            chains.Repeat(whole.chunks, whole.Together(static_cast<uint32_t>(i)));
+            ofChunks += Duration::Seconds(DelayOfLosses(chains));
+            continue;
+        }
+        const double delay = DelayOfLosses(chains);
+        for (const auto& [phase, count] : steps)
+        {
+            costs[phase].latency += Duration::Seconds(delay * count / chains.steps);
+        }
+    }
+    return ofChunks;
+}
+
 const TransferCost&
 ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
 {
@@ -409,7 +442,7 @@ ClassCosts::OfMessage(uint32_t classId, int32_t peer, Bytes bytes)
     const uint32_t senders = IsStage(classId) ? 0 : m_graph.classes[classId].ranks;
     costs.push_back({peer, bytes, m_times.message(bytes, from, from + peer, senders)});
     TransferCost& cost = costs.back().cost;
-    cost.latency += Duration::Seconds(LossDelay(cost.losses));
+    cost.latency += Duration::Seconds(DelayOfLosses(cost.losses));
     if (m_times.messageFactor)
     {
         CorrectMessage(classId, costs.back());

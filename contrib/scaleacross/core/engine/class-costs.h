@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -142,6 +143,9 @@ class ClassCosts
         return m_stageClasses[m_graph.classes[classId].stage].size() == 1;
     }
 
+    /// LossDelay(), once for chains that are alike, as those of many classes are.
+    double DelayOfLosses(const LossyChains& chains);
+    Duration AddLossDelays(const Collective& whole, std::vector<TransferCost>& costs);
     std::vector<RankCount> MembersOf(uint32_t classId, const Phase& phase) const;
     void ShareCuts(TransferCost& cost, const std::vector<double>& flows) const;
     void Correct(uint32_t classId, uint32_t collective);
@@ -158,6 +162,7 @@ class ClassCosts
     std::vector<std::vector<uint32_t>> m_participants; //!< by class x collective; empty: unknown
     std::vector<BodySum> m_bodies;                     //!< by class x body
     std::vector<std::deque<MessageCost>> m_messages;   //!< by class; deque: addresses stay
+    std::map<std::vector<double>, double> m_lossDelays; //!< by all that chains are
 };
 
 } // namespace scaleacross

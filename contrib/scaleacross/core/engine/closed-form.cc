@@ -6,9 +6,12 @@
 #include "core/engine/class-costs.h"
 #include "core/engine/least-costs.h"
 #include "core/engine/least-replay.h"
+#include "core/engine/parameter-window.h"
 #include "core/engine/resource-report.h"
+#include "core/work/cost/schedule-times.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -73,11 +76,29 @@ class Summation : private LeastTimes
     }
 
     /// What must follow each other between two beginnings of an iteration of the class.
-    double ChainFrom(uint32_t classId)
+    double From(uint32_t classId)
     {
-        return LeastReplay(m_run.graph, classId, *this);
+        return m_engine == BoundOf::Analytical ? AloneFrom(classId)
+                                               : LeastReplay(m_run.graph, classId, *this);
     }
 
+    /// The fullest cut's bytes over its capacity.
+    double CutBound()
+    {
+        return scaleacross::CutBound(Use(), m_network, m_run.graph);
+    }
+
+    /// That of a cut for gathers and reductions, and what is between these.
+    double ParameterBound()
+    {
+        const PipelineShape shape = PipelineShapeOf(m_scenario.Job());
+        AloneTimes alone(m_run.graph, m_costs);
+        LeastTimes& times = m_engine == BoundOf::Analytical ? static_cast<LeastTimes&>(alone)
+                                                            : static_cast<LeastTimes&>(*this);
+        return ParameterWindowBound(m_run.graph, shape, m_costs, Use(), m_network, times);
+    }
+
+  private:
     /// What follows each other with nothing in the way of anything.
     double AloneFrom(uint32_t classId)
     {
@@ -91,13 +112,6 @@ class Summation : private LeastTimes
         return AloneReplay(m_run.graph, classId, m_costs);
     }
 
-    /// The fullest cut's bytes over its capacity.
-    double CutBound()
-    {
-        return scaleacross::CutBound(Use(), m_network, m_run.graph);
-    }
-
-  private:
     const ResourceUse& Use()
     {
         if (!m_use)
@@ -178,33 +192,37 @@ ClosedFormOf(const Scenario& scenario,
         result.bound = std::max(result.bound, LessRounding(bound));
     };
     // What tells most for its cost comes first: through all stages and back, of which one class of
-    // the first stage tells nearly as much as all. From later stages it is hardly more than what
-    // these do.
+    // the first stage tells nearly as much as all, then what all send. From later stages it is
+    // hardly more than what the first one does.
+    std::vector<uint32_t> ofFirst;
     for (uint32_t c = 0; c < run.graph.classes.size(); c++)
     {
-        if (run.graph.classes[c].stage != 0)
+        if (run.graph.classes[c].stage == 0)
         {
-            continue;
-        }
-        raise(engine == BoundOf::Analytical ? summation.AloneFrom(c) : summation.ChainFrom(c));
-        if (!isWorthMore(result))
-        {
-            return result;
+            ofFirst.push_back(c);
         }
     }
-    result.crossBuildingBytes = CrossBuildingBytes(run);
-    if (!isWorthMore(result))
+    const std::vector<std::function<void()>> steps = {
+        [&] { raise(summation.From(ofFirst.front())); },
+        [&] { raise(summation.CutBound()); },
+        [&] { raise(summation.ParameterBound()); },
+        [&] {
+            for (size_t i = 1; i < ofFirst.size(); i++)
+            {
+                raise(summation.From(ofFirst[i]));
+            }
+        },
+        [&] { result.crossBuildingBytes = CrossBuildingBytes(run); },
+        [&] {
+            for (uint32_t c = 0; c < run.graph.classes.size(); c++)
+            {
+                const ClassSums sums = summation.Of(c);
+                raise(std::max(sums.busy, sums.nic));
+            }
+        }};
+    for (size_t i = 0; i < steps.size() && (i == 0 || isWorthMore(result)); i++)
     {
-        return result;
-    }
-    for (uint32_t c = 0; c < run.graph.classes.size(); c++)
-    {
-        const ClassSums sums = summation.Of(c);
-        raise(std::max(sums.busy, sums.nic));
-    }
-    if (isWorthMore(result))
-    {
-        raise(summation.CutBound());
+        steps[i]();
     }
     return result;
 }

@@ -24,7 +24,9 @@ namespace scaleacross
  *    and messages in the order of the programs (LeastReplay);
  *  - the fullest NIC: payload of a rank over the NIC rate, of trees over the fastest of all;
  *  - the fullest cut: uplinks of a leaf or a zone, or a span, in one direction: payload and
- *    headers over its capacity.
+ *    headers over its capacity;
+ *  - the cut that gathers and reductions need for longest, and the passes between these
+ *    (ParameterWindowBound).
  *
  * Less a millionth, as engines count whole picoseconds.
  *
@@ -34,8 +36,9 @@ namespace scaleacross
  * (AloneReplay), and the busiest class's bodies be what they take by these, which is much nearer.
  *
  * Found step by step, what tells most for its cost first: memory and the replay or the longest
- * chain, then the payload between buildings, then the busiest class and NIC, then the cuts. Each
- * step only adds.
+ * chain of one class, then the cuts, then what is between reductions and gathers, then the other
+ * classes' chains, the payload between buildings, and the busiest class and NIC. Each step only
+ * adds.
  */
 struct ClosedForm
 {

@@ -110,6 +110,12 @@ class CutModel
         return m_cuts;
     }
 
+    /// Whether a cut is a span, in one direction.
+    bool IsSpan(uint32_t cut) const
+    {
+        return cut >= m_spanCuts;
+    }
+
     /// What a cut is called, such as "east leaf up" or "east to west", its capacity as it was
     /// built, and what constant events leave of that. Of a kind of switch, those of one.
     NamedLink Named(uint32_t cut) const;

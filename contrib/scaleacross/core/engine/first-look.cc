@@ -186,22 +186,27 @@ BoundAbove(const Scenario& scenario,
         return *no;
     }
     const PipelineShape shape = PipelineShapeOf(job);
+    // Beside computing, tensor parallelism may send less.
+    Scenario beside = scenario;
+    beside.Job().plan.asyncTensor = job.plan.tp > 1;
+    const double spans =
+        passes == nullptr ? 0
+                          : std::min(passes->SpanSeconds(scenario, layout, shape.microbatches),
+                                     passes->SpanSeconds(beside, layout, shape.microbatches));
     const SoftwareStack& stack = job.workload.stack;
     const bool byHost = stack.hostPerLayerBackward > Duration() || stack.hostPerExpert > Duration();
     if (byHost || (job.model.IsMoe() && job.plan.ExpertsApart()))
     {
         // What is computed again may stand beside a collective that nothing else hides.
-        return ComputeBound(shape, PassTimesOf(scenario, layout));
+        return std::max(spans, ComputeBound(shape, PassTimesOf(scenario, layout)));
     }
     double bound = ComputeBound(shape, PassesOf(scenario, layout, passes));
     if (passes != nullptr && job.plan.tp > 1)
     {
-        // Beside collectives computing takes longer, and waits for less.
-        Scenario beside = scenario;
-        beside.Job().plan.asyncTensor = true;
+        // There computing takes longer, and waits for less.
         bound = std::min(bound, ComputeBound(shape, PassesOf(beside, layout, passes)));
     }
-    return bound;
+    return std::max(spans, bound);
 }
 
 /// What no sharding goes below.
@@ -278,6 +283,11 @@ FirstLook(const Scenario& given,
     {
         // Where replicas differ in their microbatches, the first may have fewer than the mean.
         bound = std::max(bound, AnyLayersBound(scenario));
+    }
+    if (passes != nullptr)
+    {
+        const auto fewest = std::min_element(microbatches.begin(), microbatches.end());
+        bound = std::max(bound, passes->SpanSeconds(scenario, layout, *fewest));
     }
     form.bound = LessRounding(bound);
     if (passes != nullptr && isWorthMore(form))

@@ -100,6 +100,23 @@ class LayerBodies
         return Down(body == m_body.end() ? 0 : m_ranks.OfBody(body->second));
     }
 
+    /// Of a microbatch forward and backward.
+    std::vector<double> SpansOf(uint32_t kind) const
+    {
+        const auto forward = m_body.find({Action::Forward, kind});
+        if (forward == m_body.end())
+        {
+            return {};
+        }
+        std::vector<double> seconds = m_ranks.SpansOf(forward->second);
+        const std::vector<double> back = m_ranks.SpansOf(m_body.at({Action::Backward, kind}));
+        for (size_t span = 0; span < seconds.size(); span++)
+        {
+            seconds[span] += back[span];
+        }
+        return seconds;
+    }
+
   private:
     LoneClass m_ranks;
     std::map<std::pair<Action, uint32_t>, uint32_t> m_body;
@@ -113,6 +130,23 @@ bool
 IsLong(const JobSpec& job, uint32_t microbatches)
 {
     return uint64_t{3} * job.plan.pp * job.plan.chunks * microbatches > g_mostPasses;
+}
+
+/// Whether every stage has as many ranks in each building as the others.
+bool
+StagesLieAlike(const RankLayout& layout)
+{
+    for (uint32_t stage = 1; stage < layout.pipeline.Size(); stage++)
+    {
+        for (uint32_t b = 0; b < layout.Buildings(); b++)
+        {
+            if (layout.StageRanksIn(b, stage) != layout.StageRanksIn(b, 0))
+            {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 /// A plan whose passes have nothing to do with parameters.
@@ -165,6 +199,11 @@ LeastPasses::Find(const Scenario& given, uint32_t building) const
                 }
                 kinds[kind].whole = Lesser(kinds[kind].whole, found[kind].whole);
                 kinds[kind].split = Lesser(kinds[kind].split, found[kind].split);
+                for (size_t span = 0; span < kinds[kind].spans.size(); span++)
+                {
+                    kinds[kind].spans[span] =
+                        std::min(kinds[kind].spans[span], found[kind].spans[span]);
+                }
             }
         };
         for (const NetworkPlan& network : m_networks)
@@ -183,7 +222,9 @@ LeastPasses::Find(const Scenario& given, uint32_t building) const
                 const Duration input =
                     std::max(Duration(),
                              std::min(bodies.Of(Action::InputGradient, kind), backward - weights));
-                found[kind] = {{forward, backward, Duration()}, {forward, input, weights}};
+                found[kind] = {{forward, backward, Duration()},
+                               {forward, input, weights},
+                               bodies.SpansOf(kind)};
             }
             take(found);
         }
@@ -272,6 +313,33 @@ LeastPasses::Of(const Scenario& scenario, const RankLayout& layout) const
         }
     }
     return passes;
+}
+
+double
+LeastPasses::SpanSeconds(const Scenario& scenario,
+                         const RankLayout& layout,
+                         uint32_t microbatches) const
+{
+    if (m_networks.empty() || layout.Buildings() == 1 || !StagesLieAlike(layout))
+    {
+        return 0;
+    }
+    const JobSpec& job = scenario.Job();
+    const Layers& layers = Known(scenario, layout.BuildingOf(layout.FirstOf(0)));
+    std::vector<double> seconds;
+    for (uint32_t layer = 0; layer < job.model.LayersInTraining(); layer++)
+    {
+        // Those behind a stage's first ones send no more than these.
+        const uint32_t kind = job.model.KindOf(layer);
+        const bool someAgain = job.plan.recomputeLayers > 0;
+        const Layer& of = someAgain ? layers.behind[kind] : layers.kinds[kind];
+        seconds.resize(of.spans.size(), 0.0);
+        for (size_t span = 0; span < of.spans.size(); span++)
+        {
+            seconds[span] += of.spans[span];
+        }
+    }
+    return seconds.empty() ? 0 : microbatches * *std::max_element(seconds.begin(), seconds.end());
 }
 
 std::vector<Duration>

@@ -60,12 +60,19 @@ class LeastPasses
                             uint32_t microbatches,
                             const std::vector<PassTimes>& passes) const;
 
+    /// How long the fullest span needs for what the collectives inside layers send over it in so
+    /// many microbatches, in seconds; 0 where stages do not lie alike over the buildings.
+    double SpanSeconds(const Scenario& scenario,
+                       const RankLayout& layout,
+                       uint32_t microbatches) const;
+
   private:
     /// Of a backward in one piece, its weight gradients count with the input's.
     struct Layer
     {
         PassTimes whole;
         PassTimes split;
+        std::vector<double> spans; //!< LoneClass::SpansOf() of a microbatch forward and backward
     };
 
     /// By ModelSpec::KindOf(), and of those behind ParallelPlan::recomputeLayers.

@@ -6,6 +6,7 @@
 #include <array>
 #include <deque>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 namespace scaleacross
@@ -43,28 +44,11 @@ struct Cursor
     std::vector<Channel> channels;
 };
 
-/// Whether a body has to do with gathers or reductions, which others post or await.
-bool
-IsOpen(const std::vector<Op>& ops)
+/// The class that a message is sent to, or comes from.
+uint32_t
+PeerOf(const TaskGraph& graph, uint32_t classId, const Op& message)
 {
-    std::vector<uint32_t> own; // handles
-    for (const Op& op : ops)
-    {
-        if (op.kind == OpKind::Collective)
-        {
-            if (!IsOfLayer(op.stream))
-            {
-                return true;
-            }
-            own.push_back(op.handle);
-        }
-        else if (op.kind == OpKind::Wait &&
-                 std::find(own.begin(), own.end(), op.handle) == own.end())
-        {
-            return true;
-        }
-    }
-    return false;
+    return graph.ClassOf(graph.classes[classId].representative + message.peer);
 }
 
 class Replay
@@ -91,7 +75,29 @@ class Replay
     double From(uint32_t classId)
     {
         m_cursors[classId].now = 0;
-        const std::vector<uint32_t> classes = ReachedFrom(classId);
+        GoOn(ReachedFrom(m_graph, classId));
+        return HasEnded(classId) ? m_cursors[classId].now : 0;
+    }
+
+    double UntilPosted(uint32_t classId,
+                       const ProgramPoint& from,
+                       const std::function<bool(uint32_t, const Op&)>& isLate)
+    {
+        m_begins = classId;
+        m_from = from;
+        m_isLate = &isLate;
+        const std::vector<uint32_t> classes = ReachedFrom(m_graph, classId);
+        GoOn(classes);
+        const bool ended = std::all_of(classes.begin(), classes.end(), [this](uint32_t c) {
+            return HasEnded(c);
+        });
+        return ended && m_firstLate != kNotYet ? m_firstLate : kLongAgo;
+    }
+
+  private:
+    /// Whoever is not among the classes does nothing that is known of.
+    void GoOn(const std::vector<uint32_t>& classes)
+    {
         for (bool moved = true; moved;)
         {
             moved = false;
@@ -102,33 +108,20 @@ class Replay
                 moved = moved || m_cursors[c].next != before;
             }
         }
-        const bool ended = m_cursors[classId].next == m_graph.classes[classId].program.ops.size();
-        return ended ? m_cursors[classId].now : 0;
     }
 
-  private:
-    /// The class and those that messages join with it, directly or through others, ascending: what
-    /// the others do is never known of.
-    std::vector<uint32_t> ReachedFrom(uint32_t classId) const
+    bool HasEnded(uint32_t classId) const
     {
-        std::vector<uint32_t> reached = {classId};
-        std::vector<bool> isReached(m_cursors.size(), false);
-        isReached[classId] = true;
-        for (size_t i = 0; i < reached.size(); i++)
+        return m_cursors[classId].next == m_graph.classes[classId].program.ops.size();
+    }
+
+    /// Time counts from here on, where this is the point from which it does.
+    void Begin(uint32_t classId, size_t op, std::optional<size_t> inBody)
+    {
+        if (classId == m_begins && op == m_from.op && inBody == m_from.inBody)
         {
-            for (const Op& op : m_graph.classes[reached[i]].program.ops)
-            {
-                const bool joins = op.kind == OpKind::Send || op.kind == OpKind::Receive;
-                const uint32_t other = joins ? PeerOf(reached[i], op) : reached[i];
-                if (!isReached[other])
-                {
-                    isReached[other] = true;
-                    reached.push_back(other);
-                }
-            }
+            m_cursors[classId].now = std::max(m_cursors[classId].now, 0.0);
         }
-        std::sort(reached.begin(), reached.end());
-        return reached;
     }
 
     /// As far as the messages that were posted let it.
@@ -139,6 +132,7 @@ class Replay
         for (; cursor.next < ops.size(); cursor.next++)
         {
             const Op& op = ops[cursor.next];
+            Begin(classId, cursor.next, std::nullopt);
             switch (op.kind)
             {
             case OpKind::Run:
@@ -150,7 +144,7 @@ class Replay
                 Send(classId, op);
                 break;
             case OpKind::Receive: {
-                const double arrived = m_cursors[PeerOf(classId, op)].arrived[op.index];
+                const double arrived = m_cursors[PeerOf(m_graph, classId, op)].arrived[op.index];
                 if (arrived == kNotYet)
                 {
                     return;
@@ -191,9 +185,11 @@ class Replay
             cursor.now += m_times.OfBody(classId, body);
             return;
         }
-        for (const Op& op : m_graph.bodies[body].ops)
+        const std::vector<Op>& ops = m_graph.bodies[body].ops;
+        for (size_t i = 0; i < ops.size(); i++)
         {
-            Do(classId, op);
+            Do(classId, ops[i]);
+            Begin(classId, cursor.next, i);
         }
     }
 
@@ -215,6 +211,10 @@ class Replay
         }
         else if (op.kind == OpKind::Collective)
         {
+            if (m_isLate != nullptr && (*m_isLate)(classId, op))
+            {
+                m_firstLate = std::min(m_firstLate, cursor.now);
+            }
             const auto s = static_cast<size_t>(op.stream);
             double& stream = cursor.streams[s];
             stream = std::max(stream, cursor.now) + m_times.OfCollective(classId, op.index);
@@ -261,23 +261,84 @@ class Replay
         }
     }
 
-    uint32_t PeerOf(uint32_t classId, const Op& message) const
-    {
-        return m_graph.ClassOf(m_graph.classes[classId].representative + message.peer);
-    }
-
     const TaskGraph& m_graph;
     LeastTimes& m_times;
     std::vector<Cursor> m_cursors;
     std::vector<bool> m_isOpen; //!< by body
+    uint32_t m_begins{UINT32_MAX}; //!< the class that a point is of; none: of no class
+    ProgramPoint m_from;
+    const std::function<bool(uint32_t, const Op&)>* m_isLate{nullptr};
+    double m_firstLate{kNotYet};
 };
 
 } // namespace
+
+bool
+IsOpen(const std::vector<Op>& body)
+{
+    std::vector<uint32_t> own; // handles
+    for (const Op& op : body)
+    {
+        if (op.kind == OpKind::Collective)
+        {
+            if (!IsOfLayer(op.stream))
+            {
+                return true;
+            }
+            own.push_back(op.handle);
+        }
+        else if (op.kind == OpKind::Wait &&
+                 std::find(own.begin(), own.end(), op.handle) == own.end())
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+operator<(const ProgramPoint& a, const ProgramPoint& b)
+{
+    return std::tie(a.op, a.inBody) < std::tie(b.op, b.inBody);
+}
+
+std::vector<uint32_t>
+ReachedFrom(const TaskGraph& graph, uint32_t classId)
+{
+    std::vector<uint32_t> reached = {classId};
+    std::vector<bool> isReached(graph.classes.size(), false);
+    isReached[classId] = true;
+    for (size_t i = 0; i < reached.size(); i++)
+    {
+        for (const Op& op : graph.classes[reached[i]].program.ops)
+        {
+            const bool joins = op.kind == OpKind::Send || op.kind == OpKind::Receive;
+            const uint32_t other = joins ? PeerOf(graph, reached[i], op) : reached[i];
+            if (!isReached[other])
+            {
+                isReached[other] = true;
+                reached.push_back(other);
+            }
+        }
+    }
+    std::sort(reached.begin(), reached.end());
+    return reached;
+}
 
 double
 LeastReplay(const TaskGraph& graph, uint32_t classId, LeastTimes& times)
 {
     return Replay(graph, times).From(classId);
+}
+
+double
+LeastUntilPosted(const TaskGraph& graph,
+                 uint32_t classId,
+                 const ProgramPoint& from,
+                 const std::function<bool(uint32_t classId, const Op&)>& isLate,
+                 LeastTimes& times)
+{
+    return Replay(graph, times).UntilPosted(classId, from, isLate);
 }
 
 } // namespace scaleacross

@@ -5,7 +5,11 @@
 
 #include "core/program/program.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
 
 namespace scaleacross
 {
@@ -60,6 +64,36 @@ class LeastTimes
  * never ends, for want of a message.
  */
 double LeastReplay(const TaskGraph& graph, uint32_t classId, LeastTimes& times);
+
+/// A moment in the program of a class.
+struct ProgramPoint
+{
+    size_t op{0}; //!< of the program, which has not begun
+    /// Of the body that the operation runs: this one is done; none: not even the body has begun.
+    std::optional<size_t> inBody;
+};
+
+bool operator<(const ProgramPoint& a, const ProgramPoint& b);
+
+/**
+ * From when a class is at a point of an iteration to when, in the same one, the first collective of
+ * all that `isLate` is true of is posted, in seconds: at least this, by the recurrence of
+ * LeastReplay. Less than 0 where one may be posted that does not wait for that point, or none ever
+ * is.
+ *
+ * Of classes that no message joins with it, directly or through others, nothing is asked.
+ */
+double LeastUntilPosted(const TaskGraph& graph,
+                        uint32_t classId,
+                        const ProgramPoint& from,
+                        const std::function<bool(uint32_t classId, const Op&)>& isLate,
+                        LeastTimes& times);
+
+/// The class and those that messages join with it, directly or through others, ascending.
+std::vector<uint32_t> ReachedFrom(const TaskGraph& graph, uint32_t classId);
+
+/// Whether a body has to do with gathers or reductions, which others post or await.
+bool IsOpen(const std::vector<Op>& body);
 
 } // namespace scaleacross
 

@@ -111,4 +111,36 @@ LoneClass::OfBody(uint32_t body)
     return m_alone ? m_costs->OfBody(0, body).times.total.S() : m_least->OfBody(0, body).time;
 }
 
+std::vector<double>
+LoneClass::SpansOf(uint32_t body) const
+{
+    const CutModel& cuts = m_network.Cuts();
+    std::vector<double> seconds;
+    for (uint32_t cut = 0; cut < cuts.Count(); cut++)
+    {
+        seconds.resize(seconds.size() + (cuts.IsSpan(cut) ? 1 : 0), 0.0);
+    }
+    const auto first = static_cast<uint32_t>(cuts.Count() - seconds.size());
+    for (const Op& op : m_graph.bodies[body].ops)
+    {
+        if (op.kind != OpKind::Collective)
+        {
+            continue;
+        }
+        for (const Phase& phase : m_graph.collectives[op.index].phases)
+        {
+            const Rank rank = m_graph.classes.front().representative;
+            for (const CutUse& use : m_network.PhaseCost(phase, rank, {}).cuts)
+            {
+                if (cuts.IsSpan(use.cut))
+                {
+                    seconds[use.cut - first] += (use.bytes - use.detours) * 8.0 /
+                                                cuts.Named(use.cut).Held().Value();
+                }
+            }
+        }
+    }
+    return seconds;
+}
+
 } // namespace scaleacross

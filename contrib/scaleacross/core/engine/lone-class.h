@@ -68,6 +68,10 @@ class LoneClass
     double OfCollective(uint32_t collective);
     double OfBody(uint32_t body);
 
+    /// How long each span needs for what all ranks of the stage send over it when they do the
+    /// body once, in seconds, by the spans' number from 0.
+    std::vector<double> SpansOf(uint32_t body) const;
+
   private:
     const Scenario& m_scenario;
     NetworkModel m_network;

@@ -243,7 +243,11 @@ ResourceUse::AddCollective(uint32_t classId, const Op& op, double times)
             Resource& entry = m_resources[resource];
             entry.bytes += times * collective.chunks * bytes;
             entry.detours += times * collective.chunks * detours;
-            entry.data = entry.data || !IsOfLayer(op.stream);
+            if (!IsOfLayer(op.stream))
+            {
+                entry.parameters += times * collective.chunks * (bytes - detours);
+                entry.data = true;
+            }
             entry.shared = entry.shared || (entry.user != UINT32_MAX && entry.user != classId);
             entry.user = classId;
         });

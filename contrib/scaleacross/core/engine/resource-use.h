@@ -62,6 +62,12 @@ class ResourceUse
         return m_resources[resource].bytes - m_resources[resource].detours;
     }
 
+    /// Of the inevitable, what gathers and reductions put on it.
+    double InevitableOfParameters(uint32_t resource) const
+    {
+        return m_resources[resource].parameters;
+    }
+
     /**
      * Whether a resource can hold anything back; if not, it need not be looked at.
      *
@@ -108,6 +114,7 @@ class ResourceUse
     {
         double bytes{0};
         double detours{0};
+        double parameters{0}; //!< of gathers and reductions, without detours
         bool shared{false}; //!< messages use it, or several classes
         bool data{false};   //!< gathers and reductions do
         uint32_t user{UINT32_MAX};
