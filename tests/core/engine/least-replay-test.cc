@@ -224,10 +224,9 @@ TEST(LeastReplay, FindsTheFirstPostBehindAPoint)
     EXPECT_DOUBLE_EQ(until(forward, of(0, Stream::Reduce)), 3.5);
     EXPECT_DOUBLE_EQ(until(forward, of(0, Stream::Gather)), 5.5);
     EXPECT_DOUBLE_EQ(until(forward, of(1, Stream::Reduce)), 3);
-    EXPECT_DOUBLE_EQ(until(forward, [](uint32_t, const Op& op) {
-                         return op.stream == Stream::Reduce;
-                     }),
-                     3);
+    EXPECT_DOUBLE_EQ(
+        until(forward, [](uint32_t, const Op& op) { return op.stream == Stream::Reduce; }),
+        3);
     // From the end of its last backward on there is nothing between.
     EXPECT_DOUBLE_EQ(until({3, std::nullopt}, of(1, Stream::Reduce)), 0);
     // Nothing of the kind is posted; and what stage 0 posts does not wait for stage 1's last post.

@@ -122,8 +122,9 @@ plan: {tp: 4, pp: 4, dp: 2, crossing: dp, sharding: ddp, bucket: 100GB}
     EXPECT_LT(ClosedFormOf(scenario, run).bound, packets.iterationTime);
 }
 
-// Experts over two buildings: what their all-to-alls send over the span is known at a first look, as
-// soon as the layout is, whatever the schedule. A ring of the few gradients besides is not counted.
+// Experts over two buildings: what their all-to-alls send over the span is known at a first look,
+// as soon as the layout is, whatever the schedule. A ring of the few gradients besides is not
+// counted.
 TEST(Bound, OfAFirstLookCountsWhatExpertsSendOverSpans)
 {
     const Scenario scenario = ParseStudy(R"(
@@ -132,10 +133,10 @@ model: mixtral-8x7b
 workload: {sequence: 4096, global_batch: 32}
 cluster:
   buildings:
-    - {name: east, gpus: 8, gpu: h100}
-    - {name: west, gpus: 8, gpu: h100}
+    - {name: east, gpus: 16, gpu: h100}
+    - {name: west, gpus: 16, gpu: h100}
   cross: {capacity: 100Gbps, distance: 1km}
-plan: {tp: 1, pp: 2, dp: 8, ep: 8, crossing: ep, sharding: zero1, recompute: full}
+plan: {tp: 1, pp: 4, dp: 8, ep: 8, crossing: ep, sharding: zero1}
 )",
                                          "experts.yaml")
                                   .scenario;

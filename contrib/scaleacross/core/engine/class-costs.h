@@ -158,10 +158,10 @@ class ClassCosts
     std::vector<std::vector<TransferCost>> m_phases; //!< by class x collective
     std::vector<Duration> m_delays;                  //!< by class x collective; no launches
     bool m_shared{false};
-    std::vector<std::optional<Duration>> m_alone;      //!< by class x collective
-    std::vector<std::vector<uint32_t>> m_participants; //!< by class x collective; empty: unknown
-    std::vector<BodySum> m_bodies;                     //!< by class x body
-    std::vector<std::deque<MessageCost>> m_messages;   //!< by class; deque: addresses stay
+    std::vector<std::optional<Duration>> m_alone;       //!< by class x collective
+    std::vector<std::vector<uint32_t>> m_participants;  //!< by class x collective; empty: unknown
+    std::vector<BodySum> m_bodies;                      //!< by class x body
+    std::vector<std::deque<MessageCost>> m_messages;    //!< by class; deque: addresses stay
     std::map<std::vector<double>, double> m_lossDelays; //!< by all that chains are
 };
 

@@ -189,10 +189,10 @@ BoundAbove(const Scenario& scenario,
     // Beside computing, tensor parallelism may send less.
     Scenario beside = scenario;
     beside.Job().plan.asyncTensor = job.plan.tp > 1;
-    const double spans =
-        passes == nullptr ? 0
-                          : std::min(passes->SpanSeconds(scenario, layout, shape.microbatches),
-                                     passes->SpanSeconds(beside, layout, shape.microbatches));
+    const double spans = passes == nullptr
+                             ? 0
+                             : std::min(passes->SpanSeconds(scenario, layout, shape.microbatches),
+                                        passes->SpanSeconds(beside, layout, shape.microbatches));
     const SoftwareStack& stack = job.workload.stack;
     const bool byHost = stack.hostPerLayerBackward > Duration() || stack.hostPerExpert > Duration();
     if (byHost || (job.model.IsMoe() && job.plan.ExpertsApart()))

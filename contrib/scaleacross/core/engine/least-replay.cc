@@ -88,9 +88,8 @@ class Replay
         m_isLate = &isLate;
         const std::vector<uint32_t> classes = ReachedFrom(m_graph, classId);
         GoOn(classes);
-        const bool ended = std::all_of(classes.begin(), classes.end(), [this](uint32_t c) {
-            return HasEnded(c);
-        });
+        const bool ended =
+            std::all_of(classes.begin(), classes.end(), [this](uint32_t c) { return HasEnded(c); });
         return ended && m_firstLate != kNotYet ? m_firstLate : kLongAgo;
     }
 
@@ -264,7 +263,7 @@ class Replay
     const TaskGraph& m_graph;
     LeastTimes& m_times;
     std::vector<Cursor> m_cursors;
-    std::vector<bool> m_isOpen; //!< by body
+    std::vector<bool> m_isOpen;    //!< by body
     uint32_t m_begins{UINT32_MAX}; //!< the class that a point is of; none: of no class
     ProgramPoint m_from;
     const std::function<bool(uint32_t, const Op&)>* m_isLate{nullptr};

@@ -134,8 +134,8 @@ LoneClass::SpansOf(uint32_t body) const
             {
                 if (cuts.IsSpan(use.cut))
                 {
-                    seconds[use.cut - first] += (use.bytes - use.detours) * 8.0 /
-                                                cuts.Named(use.cut).Held().Value();
+                    seconds[use.cut - first] +=
+                        (use.bytes - use.detours) * 8.0 / cuts.Named(use.cut).Held().Value();
                 }
             }
         }

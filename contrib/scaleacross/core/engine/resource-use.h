@@ -115,8 +115,8 @@ class ResourceUse
         double bytes{0};
         double detours{0};
         double parameters{0}; //!< of gathers and reductions, without detours
-        bool shared{false}; //!< messages use it, or several classes
-        bool data{false};   //!< gathers and reductions do
+        bool shared{false};   //!< messages use it, or several classes
+        bool data{false};     //!< gathers and reductions do
         uint32_t user{UINT32_MAX};
         bool needed{false};
         std::vector<Share> shares;
