@@ -276,6 +276,56 @@ class RestTest : public TestCase
 };
 
 /**
+ * Messages of 300 packets, each posted when the one before is delivered: half a round trip before
+ * the last answers are back. A window of 1 us is w = 11 packets. From the start of a packet until
+ * its pull has come are R = 4,182.08 ns as above, and until its ACK has come 4.8 less. 300 packets
+ * are 28 for some share of the window, which is 27 round trips from the first of them to the last,
+ * and this one takes 2,167.68 ns more: no less than 114,954 ns. What the last message has under way
+ * is back after R; from then on all of w goes round, and 28 packets of each share have begun
+ * after R more each, w packets behind the first at most: no more than 28 R + 2,167.68 + 11 x 83.84
+ * = 120,189 ns.
+ */
+class FollowTest : public TestCase
+{
+  public:
+    FollowTest()
+        : TestCase("After another message whose answers are on their way")
+    {
+    }
+
+  private:
+    void Send(Star& star)
+    {
+        star.connections[0]->Send(scaleacross::Bytes(300'000), 0);
+    }
+
+    void DoRun() override
+    {
+        const FirstWindow window(MicroSeconds(1));
+        Star star(1);
+        std::vector<int64_t> times;
+        star.connections[0]->SetDeliveryCallback(
+            RdmaMessageCallback([&](scaleacross::Bytes, uint64_t) {
+                times.push_back(Simulator::Now().GetPicoSeconds());
+                if (times.size() < 6)
+                {
+                    Send(star);
+                }
+            }));
+        Send(star);
+        Simulator::Run();
+        CheckConservation(star.fabric);
+        Simulator::Destroy();
+        NS_TEST_ASSERT_MSG_EQ(times.size(), 6, "all");
+        for (size_t i = 1; i < times.size(); ++i)
+        {
+            NS_TEST_EXPECT_MSG_GT_OR_EQ(times[i] - times[i - 1], 114'954'000 - Rounding(110), i);
+            NS_TEST_EXPECT_MSG_LT_OR_EQ(times[i] - times[i - 1], 120'189'000 + Rounding(120), i);
+        }
+    }
+};
+
+/**
  * 128 hosts send 2,000,000 bytes to one, 4,096 in a packet of 82 more, at 100 Gb/s over wires of 1
  * us. The last wire carries 128 x (2,000,000 + 489 x 82 + 16) bytes in 20,890.6 us, and the first
  * packet is there to start with after 1.33 us: nothing can be faster than 20,893 us, wires
@@ -510,6 +560,7 @@ class ReceiverCreditSuite : public TestSuite
         AddTestCase(new PacerTest);
         AddTestCase(new BookTest);
         AddTestCase(new OneByOneTest);
+        AddTestCase(new FollowTest);
         AddTestCase(new RestTest);
         AddTestCase(new IncastTest);
         AddTestCase(new LossTest(1e-3));

@@ -61,6 +61,7 @@ ReceiverCredit::Init(RdmaCongestionState& state)
     m_atHand = m_first;
     m_asked = 0;
     m_pulled = 0;
+    Forget();
     state.mayStop = true;
     Refill(state);
 }
@@ -71,12 +72,45 @@ ReceiverCredit::OnSent(RdmaCongestionState& state, uint32_t, int64_t)
     m_atHand -= m_atHand > 0 ? 1 : 0;
     state.asks = state.backlog > m_atHand + GetOwed();
     m_asked += state.asks ? 1 : 0;
+    m_silent += state.asks ? 0 : 1;
+    if (m_sent.empty() || m_sent.back().asked != state.asks)
+    {
+        m_sent.push_back({state.asks, 0});
+    }
+    ++m_sent.back().packets;
+}
+
+/// So many packets are not under way any more: those that were sent first.
+void
+ReceiverCredit::Leave(uint64_t packets)
+{
+    while (packets > 0 && !m_sent.empty())
+    {
+        Run& first = m_sent.front();
+        const uint64_t gone = std::min(packets, first.packets);
+        m_silent -= first.asked ? 0 : gone;
+        first.packets -= gone;
+        packets -= gone;
+        if (first.packets == 0)
+        {
+            m_sent.pop_front();
+        }
+    }
+}
+
+/// Nothing is under way.
+void
+ReceiverCredit::Forget()
+{
+    m_sent.clear();
+    m_silent = 0;
 }
 
 void
 ReceiverCredit::OnAck(RdmaCongestionState& state, const RdmaAck& ack, int64_t)
 {
     m_asked += ack.pullOwed ? 1 : 0;
+    Leave(ack.arrived + ack.lost + (ack.trimmed ? 1 : 0));
     if (ack.lost > 0)
     {
         m_asked -= std::min(ack.lost, GetOwed());
@@ -101,15 +135,21 @@ void
 ReceiverCredit::OnTimeout(RdmaCongestionState& state, int64_t)
 {
     m_asked = m_pulled;
+    Forget();
     Refill(state);
 }
 
 void
 ReceiverCredit::Refill(RdmaCongestionState& state)
 {
-    if (m_asked == m_pulled && state.unacked < m_first)
+    if (state.unacked == 0)
     {
-        m_atHand = std::max(m_atHand, m_first - state.unacked);
+        Forget();
+    }
+    const uint64_t away = std::max(state.unacked, GetOwed() + m_silent);
+    if (away < m_first)
+    {
+        m_atHand = std::max(m_atHand, m_first - away);
     }
     state.windowBytes = (state.unacked + m_atHand) * state.mtu;
 }

@@ -7,6 +7,9 @@
 
 #include "ns3/nstime.h"
 
+#include <cstdint>
+#include <deque>
+
 namespace ns3
 {
 
@@ -26,8 +29,10 @@ namespace ns3
  *
  * The receiver owes one for every packet that asks, and for every packet that came in trimmed, as
  * that has to be sent again; so as many pulls come as are of use, and none when the last packets
- * are on their way. While nothing is owed, at hand is at least w less what is under way: a sender
- * that has rested begins with a window again. A packet that is lost unnoticed (not trimmed) takes
+ * are on their way. What has not asked comes back when it has arrived: at hand is at least w less
+ * what is owed and what is under way and has not asked, unless more than that is under way. So a
+ * message that follows another finds what that one has left, and a sender that has rested begins
+ * with a window again. Which packets have asked is known of numbers only, in the order of sending. A packet that is lost unnoticed (not trimmed) takes
  * its pull with it: when it is found, the sender is given one back, and after a timeout all of w.
  * Pulls carry their number, so that the next one makes up for one that is lost.
  *
@@ -66,6 +71,15 @@ class ReceiverCredit : public RdmaCongestionOps
     uint64_t GetOwed() const;
 
   private:
+    /// Packets that were sent one after the other, and all asked or all did not.
+    struct Run
+    {
+        bool asked;
+        uint64_t packets;
+    };
+
+    void Leave(uint64_t packets);
+    void Forget();
     void Refill(RdmaCongestionState& state);
 
     Time m_firstWindow;
@@ -74,6 +88,8 @@ class ReceiverCredit : public RdmaCongestionOps
     uint64_t m_atHand{0};
     uint64_t m_asked{0};
     uint64_t m_pulled{0};
+    std::deque<Run> m_sent; //!< under way
+    uint64_t m_silent{0};   //!< of these, have not asked
 };
 
 } // namespace ns3
