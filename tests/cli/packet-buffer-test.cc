@@ -52,6 +52,10 @@ TEST_F(PacketBuffer, ThatCannotHoldTheHeadroomIsBadInput)
     EXPECT_EQ(call.out, "");
     EXPECT_THAT(call.err, HasSubstr("network.spine_buffer"));
     EXPECT_THAT(call.err, HasSubstr("33554432 bytes cannot hold the PFC headroom of 100"));
+    // What helps comes first, and what costs says so.
+    EXPECT_THAT(call.err,
+                HasSubstr("raise network.spine_buffer, shorten or slow the links; network.pfc: "
+                          "false runs, too, but what finds a buffer full is dropped"));
 }
 
 /// Buffers of InfiniBand's lanes: where packets are refused, engines without buffers name the same
@@ -106,6 +110,67 @@ TEST_F(PacketBuffer, WrongAttributesAreRefusedByEveryEngine)
             EXPECT_THAT(call.err, HasSubstr("ns-3 has no attribute of that name")) << call.err;
         }
     }
+}
+
+/// And right ones are told of, by the engines that leave them out.
+TEST_F(PacketBuffer, AttributesOfPacketsAreToldByOthers)
+{
+    const std::string run = "run study.yaml --no-store --set 'network.ns3={"
+                            "\"ns3::RdmaQueuePair::RateLimit\": \"1Gbps\"}' --engine ";
+    for (const std::string engine : {"analytical", "flow"})
+    {
+        EXPECT_THAT(RunJson(run + engine).at("warnings").dump(),
+                    HasSubstr("network.ns3: ns3::RdmaQueuePair::RateLimit changes packets only, "
+                              "and " +
+                              engine + " leaves it out"));
+    }
+    EXPECT_THAT(RunJson(run + "packet").at("warnings").dump(), Not(HasSubstr("network.ns3")));
+}
+
+/**
+ * A queue pair that gives up says why, and what helps helps: wires that lose one packet in a
+ * hundred lose the last one of a message, or its answer, sooner or later, which ends a queue pair
+ * that may not try again. A timeout of 4.096 us x 2^8 = 1.049 ms is less than the 2 ms that light
+ * takes over 200 km and back, and eight of them are more; so it is 2^2, eight of 16.4 us, that ends
+ * one, and 2^10 = 4.2 ms is the first that is twice as long.
+ */
+TEST_F(PacketBuffer, AQueuePairThatGivesUpSaysWhy)
+{
+    const std::string run = "run study.yaml --engine packet --no-store --set "
+                            "network.spine_buffer=1GiB --set ";
+    const auto lossy = [&run](const std::string& retries) {
+        return run + "cluster.cross.loss=0.01 --set network.retries=" + retries;
+    };
+    const Call lost = Run(lossy("0"));
+    EXPECT_NE(lost.code, 0);
+    EXPECT_THAT(lost.out + lost.err, HasSubstr("raise network.retries (7 is usual)"));
+    EXPECT_THAT(lost.out + lost.err, Not(HasSubstr("buffer")));
+    EXPECT_EQ(Run(lossy("7")).code, 0);
+    const Call early = Run(run + "network.timeout_exponent=2");
+    EXPECT_NE(early.code, 0);
+    EXPECT_THAT(early.out + early.err, HasSubstr("set network.timeout_exponent: 10 or more"));
+    EXPECT_THAT(early.out + early.err, Not(HasSubstr("buffer")));
+    EXPECT_EQ(Run(run + "network.timeout_exponent=10").code, 0);
+}
+
+/// A grant is a packet at least: less is refused by every engine, and a packet runs.
+TEST_F(PacketBuffer, AdmissionIsAPacketAtLeast)
+{
+    const std::string run = "run study.yaml --no-store --set network.spine_buffer=1GiB --set "
+                            "network.admission=";
+    for (const std::string engine : {"analytical", "flow", "packet"})
+    {
+        const Call call = Run(run + "4095B --engine " + engine);
+        EXPECT_EQ(call.code, 2) << engine;
+        EXPECT_EQ(call.out, "") << engine;
+        EXPECT_THAT(call.err,
+                    HasSubstr("network.admission: 4095B is less than a packet, 4KiB by "
+                              "network.mtu"));
+        EXPECT_THAT(call.err, HasSubstr("say network.admission: 128KiB"));
+    }
+    EXPECT_EQ(Run(run + "4KiB").code, 0);
+    EXPECT_EQ(Run(run + "128KiB --engine packet").code, 0);
+    EXPECT_EQ(Run(run + "1024B --set network.mtu=1024B").code, 0);
 }
 
 /**

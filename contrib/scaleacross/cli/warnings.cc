@@ -7,6 +7,7 @@
 #include "core/engine/loss-warnings.h"
 #include "core/spec/without-effect.h"
 #include "core/topology/fast-links.h"
+#include "core/topology/idle-network-words.h"
 #include "core/topology/switch-headroom.h"
 #include "core/work/graph/trace-graph.h"
 #include "core/work/memory/memory.h"
@@ -33,6 +34,23 @@ Has(const std::string& engine, bool EngineRow::*member)
     return std::any_of(engines.begin(), engines.end(), [&](const EngineRow& row) {
         return row.*member && row.word == engine;
     });
+}
+
+/// What is said of attributes that only packets have.
+std::vector<std::string>
+AttributeWarnings(const NetworkPlan& network, const std::string& engine)
+{
+    std::string names;
+    for (const auto& [name, value] : network.ns3Attributes)
+    {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    if (names.empty())
+    {
+        return {};
+    }
+    return {"network.ns3: " + names + " changes packets only, and " + engine +
+            " leaves it out; compare with packet before you choose by it"};
 }
 
 } // namespace
@@ -68,10 +86,12 @@ NetworkWarnings(const Scenario& scenario, const std::string& engine)
     Append(WarningsOfRepeats(scenario), warnings);
     Append(WarningsOfLongWaits(scenario), warnings);
     Append(WarningsOfKnownDifferences(scenario, engine), warnings);
+    Append(WarningsOfIdleNetworkWords(scenario.cluster, scenario.network), warnings);
     // The packet engine has buffers, and has refused them if they are too small.
     if (!Has(engine, &EngineRow::packets))
     {
         Append(HeadroomWarnings(scenario.cluster, scenario.network), warnings);
+        Append(AttributeWarnings(scenario.network, engine), warnings);
     }
     return warnings;
 }

@@ -100,17 +100,24 @@ TEST(LossWarnings, APacketMayWaitLongerThanAQueuePair)
 /// Queue pairs wait for 536.9 ms, as above.
 TEST(LossWarnings, ARetryLimitHasItsReason)
 {
+    const auto remedyAt = [](const Scenario& scenario, Duration now) {
+        UnansweredPair pair; // from the first GPU to the first one of the other building
+        pair.to = 16;
+        pair.now = now;
+        pair.peak = Bytes(256 << 20); // as much as there is room for
+        return RetryLimitRemedy(scenario, pair);
+    };
     const Duration late = Duration::Microseconds(600'000);
-    EXPECT_THAT(RetryLimitRemedy(SlowLanes(""), late), HasSubstr("may wait 2.603 s"));
+    EXPECT_THAT(remedyAt(SlowLanes(""), late), HasSubstr("may wait 2.603 s"));
     // 81.3 ms are more than a timeout, and less than all.
     for (const char* network : {"timeout_exponent: 20", "qps: 4, window: 64KiB"})
     {
-        EXPECT_EQ(RetryLimitRemedy(SlowLanes(network), late),
+        EXPECT_EQ(remedyAt(SlowLanes(network), late),
                   "raise network.timeout_exponent or network.retries")
             << network;
     }
-    const auto remedy = [](const std::string& event, Duration now) {
-        return RetryLimitRemedy(
+    const auto remedy = [&remedyAt](const std::string& event, Duration now) {
+        return remedyAt(
             SlowLanes("", "events: [{kind: link-failure, target: building1--building2, " + event),
             now);
     };
@@ -137,11 +144,60 @@ TEST(LossWarnings, ARetryLimitHasItsReason)
     // Down for 0.6 s of every 1 s.
     const std::string flap = "events: [{kind: flap, target: building1--building2, at: 1us, period: "
                              "1s, count: 3, down: ";
-    EXPECT_THAT(RetryLimitRemedy(SlowLanes("", flap + "600ms}]\n"), late),
+    EXPECT_THAT(remedyAt(SlowLanes("", flap + "600ms}]\n"), late),
                 HasSubstr("events.0 (flap of building1--building2) leaves NICs without a way for "
                           "600 ms"));
-    EXPECT_THAT(RetryLimitRemedy(SlowLanes("", flap + "400ms}]\n"), late),
+    EXPECT_THAT(remedyAt(SlowLanes("", flap + "400ms}]\n"), late),
                 HasSubstr("behind a full buffer"));
+}
+
+/// What happened is told apart, each by what was counted.
+TEST(LossWarnings, ARetryLimitIsOfWhatHappened)
+{
+    const auto remedy =
+        [](const std::string& network, uint64_t lost, uint64_t dropped, Bytes peak) {
+            UnansweredPair pair;
+            pair.to = 16;
+            pair.lost = lost;
+            pair.dropped = dropped;
+            pair.peak = peak;
+            return RetryLimitRemedy(SlowLanes(network), pair);
+        };
+    // 1 MiB behind 0.825 Gb/s is 10.2 ms, far below a timeout of 67 ms: nothing waited that long.
+    const Bytes little(1 << 20);
+    EXPECT_EQ(remedy("retries: 0", 3, 0, little),
+              "wires lost 3 packets by chance, the last ones of messages or their answers among "
+              "them, which only a timeout repairs; raise network.retries (7 is usual)");
+    EXPECT_EQ(
+        remedy("pfc: false", 0, 5, little),
+        "5 packets found the buffer of a switch full and were dropped; set network.pfc: true, "
+        "network.window or network.control");
+    EXPECT_THAT(remedy("", 0, 5, little), HasSubstr("dropped; set network.window or"));
+    EXPECT_THAT(remedy("", 3, 0, Bytes(256 << 20)), HasSubstr("may wait 2.603 s"));
+    EXPECT_THAT(remedy("", 3, 0, Bytes(256 << 20)), HasSubstr("; wires lost 3 packets"));
+    EXPECT_EQ(remedy("", 0, 0, little), "raise network.timeout_exponent or network.retries");
+}
+
+/// Over 30 km of fibre, 5 us per km, an answer takes 300 us and what is inside of buildings: more
+/// than 4.096 us x 2^6 = 262.1 us, and less than 4.096 us x 2^7 = 524.3 us. Twice that is more than
+/// 600 us, for which 4.096 us x 2^8 = 1,049 us are enough.
+TEST(LossWarnings, ATimeoutIsLongerThanAnAnswerTakes)
+{
+    ASSERT_EQ(WarningsOfLongWaits(SlowLanes("timeout_exponent: 6, window: 64KiB, qps: 1")).size(),
+              2U);
+    const std::string text =
+        WarningsOfLongWaits(SlowLanes("timeout_exponent: 6, window: 64KiB, qps: 1"))[0];
+    EXPECT_THAT(text, HasSubstr("after a timeout of 262.1 us"));
+    EXPECT_THAT(text, HasSubstr("set network.timeout_exponent: 8 or more"));
+    EXPECT_THAT(WarningsOfLongWaits(SlowLanes("timeout_exponent: 14, window: 64KiB, qps: 1")),
+                IsEmpty());
+    UnansweredPair pair;
+    pair.to = 16;
+    EXPECT_EQ(RetryLimitRemedy(SlowLanes("timeout_exponent: 6"), pair), text);
+    // Of GPUs in one building it is long enough, whatever others are from each other.
+    pair.to = 8;
+    EXPECT_EQ(RetryLimitRemedy(SlowLanes("timeout_exponent: 6"), pair),
+              "raise network.timeout_exponent or network.retries");
 }
 
 TEST(LossWarnings, AreOfWhatIsSentAgainWithoutALoss)

@@ -2,10 +2,11 @@
 
 #include "core/engine/loss-warnings.h"
 
+#include "core/topology/cluster-paths.h"
 #include "core/topology/event-target.h"
 #include "core/topology/fabric-graph.h"
+#include "core/topology/idle-network-words.h"
 #include "core/topology/packet-remedy.h"
-#include "core/topology/shapes/fabric-shape.h"
 
 #include <algorithm>
 #include <array>
@@ -40,29 +41,6 @@ constexpr std::array<std::pair<Tier, const char*>, 4> kTiers{{{Tier::Leaf, "leaf
                                                               {Tier::Zone, "zone"},
                                                               {Tier::Building, "building"},
                                                               {Tier::Cross, "cross"}}};
-
-/// Whether a cluster has GPUs that are so far apart.
-bool
-HasTier(const ClusterSpec& cluster, Tier tier)
-{
-    if (tier == Tier::Cross)
-    {
-        return !cluster.crossLinks.empty();
-    }
-    return std::any_of(cluster.buildings.begin(),
-                       cluster.buildings.end(),
-                       [tier](const BuildingSpec& building) {
-                           const auto shape = ShapeOf(building);
-                           for (uint32_t gpu = 1; gpu < building.gpus; gpu++)
-                           {
-                               if (shape->TierBetween(0, gpu) == tier)
-                               {
-                                   return true;
-                               }
-                           }
-                           return false;
-                       });
-}
 
 /// The least of two amounts of which 0 is any.
 uint64_t
@@ -170,8 +148,12 @@ WarningsOfRepeats(const Scenario& scenario)
     return warnings;
 }
 
+namespace
+{
+
+/// LongestWait() where no buffer holds more than `buffer`.
 std::optional<Duration>
-LongestWait(const Scenario& scenario)
+WaitBehind(const Scenario& scenario, Bytes buffer)
 {
     const NetworkPlan& network = scenario.network;
     const ClusterSpec& cluster = scenario.cluster;
@@ -185,14 +167,78 @@ LongestWait(const Scenario& scenario)
     {
         slowest = std::min(slowest, LaneRate(cluster, link));
     }
-    const uint64_t ahead = LeastOf(network.spineBuffer.Count(),
-                                   Product(cluster.Gpus(), MostUnderWay(network, Tier::Cross)));
+    const uint64_t ahead =
+        LeastOf(buffer.Count(), Product(cluster.Gpus(), MostUnderWay(network, Tier::Cross)));
     constexpr double longest = 9e6; // s, which a Duration holds
     return Duration::Seconds(std::min(longest, 8.0 * static_cast<double>(ahead) / slowest.Value()));
 }
 
+} // namespace
+
+std::optional<Duration>
+LongestWait(const Scenario& scenario)
+{
+    return WaitBehind(scenario, scenario.network.spineBuffer);
+}
+
 namespace
 {
+
+/// What an answer takes on an empty way: there a full packet is stored at every switch, and back
+/// an ACK, whose bits count for nothing.
+Duration
+AnswerTime(const NetworkPlan& network, const FabricPath& path)
+{
+    Duration time = path.propagation * 2;
+    for (const BitRate rate : path.rates)
+    {
+        time += SerialisationTime(network.mtu, rate);
+    }
+    return time;
+}
+
+/// The longest AnswerTime() of a cluster.
+Duration
+LongestAnswer(const Scenario& scenario)
+{
+    const ClusterSpec& cluster = scenario.cluster;
+    const ClusterPaths paths(cluster);
+    Duration longest;
+    const auto see = [&](uint32_t a, uint32_t b) {
+        longest = std::max(longest, AnswerTime(scenario.network, paths.Between(a, b)));
+    };
+    for (uint32_t b = 0; b < cluster.buildings.size(); b++)
+    {
+        const uint32_t first = cluster.FirstGpu(b);
+        see(first, first + cluster.buildings[b].gpus - 1);
+        for (uint32_t other = 0; other < b; other++)
+        {
+            see(first, cluster.FirstGpu(other));
+        }
+    }
+    return longest;
+}
+
+/// What is said where a timeout is shorter than an answer takes; the remedy has twice that, for
+/// packets that wait on their way.
+std::optional<std::string>
+ShortTimeoutText(const NetworkPlan& network, Duration answer)
+{
+    if (network.Timeout() > answer)
+    {
+        return std::nullopt;
+    }
+    NetworkPlan enough = network;
+    while (enough.timeoutExponent < NetworkPlan::kMostTimeoutExponent &&
+           enough.Timeout() < answer * 2)
+    {
+        enough.timeoutExponent++;
+    }
+    return "network.timeout_exponent: after a timeout of " + ToString(network.Timeout()) +
+           " what is not acknowledged is sent again, and an answer takes " + ToString(answer) +
+           " on an empty network; set network.timeout_exponent: " +
+           std::to_string(enough.timeoutExponent) + " or more";
+}
 
 /// How long a queue pair waits for an answer.
 Duration
@@ -210,14 +256,14 @@ PatienceText(const NetworkPlan& network)
            "); raise network.timeout_exponent";
 }
 
-/// What is said of a wait that is too long.
+/// What is said of a wait that is too long, behind so full a buffer.
 std::string
-WaitText(const NetworkPlan& network, Duration wait)
+WaitText(const NetworkPlan& network, const std::string& buffer, Duration wait)
 {
     const bool ofTier = network.tiers[static_cast<size_t>(Tier::Cross) - 1].window.has_value();
     const std::string window = ofTier ? "network.tiers.cross.window" : "network.window";
     const bool given = network.QueuePairsAt(Tier::Cross).window > Bytes();
-    return "behind a full buffer at the slowest lane between buildings a packet may wait " +
+    return "behind " + buffer + " at the slowest lane between buildings a packet may wait " +
            ToString(wait) + ", and " + PatienceText(network) +
            (given ? ", or lower network.spine_buffer or " + window
                   : ", lower network.spine_buffer, or set " + window + " or network.control");
@@ -284,23 +330,72 @@ EventThatCutsOff(const Scenario& scenario, Duration patience, Duration now)
 std::vector<std::string>
 WarningsOfLongWaits(const Scenario& scenario)
 {
-    const auto wait = LongestWait(scenario);
-    if (!wait || *wait <= Patience(scenario.network))
+    std::vector<std::string> warnings;
+    if (const auto text = ShortTimeoutText(scenario.network, LongestAnswer(scenario)))
     {
-        return {};
+        warnings.push_back(*text);
     }
-    return {WaitText(scenario.network, *wait)};
+    const auto wait = LongestWait(scenario);
+    if (wait && *wait > Patience(scenario.network))
+    {
+        warnings.push_back(WaitText(scenario.network, "a full buffer", *wait));
+    }
+    return warnings;
 }
 
+namespace
+{
+
+/// What happened to packets of a queue pair that gave up while nothing was cut off.
+std::vector<std::string>
+CausesOf(const Scenario& scenario, const UnansweredPair& pair)
+{
+    const NetworkPlan& network = scenario.network;
+    std::vector<std::string> causes;
+    const Duration answer = AnswerTime(network, PathBetween(scenario.cluster, pair.from, pair.to));
+    const Bytes held = std::min(network.spineBuffer, pair.peak);
+    const auto wait = held > Bytes() ? WaitBehind(scenario, held) : std::nullopt;
+    if (const auto text = ShortTimeoutText(network, answer))
+    {
+        causes.push_back(*text); // so that buffers hold what need not have been sent again
+    }
+    else if (wait && *wait > Patience(network))
+    {
+        const bool full = pair.peak >= network.spineBuffer;
+        causes.push_back(
+            WaitText(network,
+                     full ? "a full buffer" : "the " + ToString(held) + " that it held",
+                     *wait));
+    }
+    if (pair.dropped > 0)
+    {
+        causes.push_back(
+            std::to_string(pair.dropped) +
+            " packets found the buffer of a switch full and were dropped; set " +
+            (network.transport->pauses && !network.UsesPfc() ? "network.pfc: true, " : "") +
+            "network.window or network.control");
+    }
+    if (pair.lost > 0)
+    {
+        causes.push_back("wires lost " + std::to_string(pair.lost) +
+                         " packets by chance, the last ones of messages or their answers among "
+                         "them, which only a timeout repairs; raise network.retries (" +
+                         std::to_string(NetworkPlan().retries) + " is usual)");
+    }
+    return causes;
+}
+
+} // namespace
+
 std::string
-RetryLimitRemedy(const Scenario& scenario, Duration now)
+RetryLimitRemedy(const Scenario& scenario, const UnansweredPair& pair)
 {
     const NetworkPlan& network = scenario.network;
     const Duration patience = Patience(network);
     // Tables lead to what is back only when it has been seen, and all switches know.
     const Duration unseen = network.detection + network.convergence;
     const Duration atLeast = std::max(Duration(), patience - unseen);
-    if (const auto cause = EventThatCutsOff(scenario, atLeast, now))
+    if (const auto cause = EventThatCutsOff(scenario, atLeast, pair.now))
     {
         const EventSpec& event = scenario.events[*cause];
         const std::string name = PlaceOf(scenario.events, *cause) + " (" + event.kind.Name() +
@@ -312,12 +407,12 @@ RetryLimitRemedy(const Scenario& scenario, Duration now)
                     : "for " + ToString(back - event.at) + ", and " + PatienceText(network) +
                           ", let it end sooner, leave a link, or give the cluster a second way");
     }
-    const auto wait = LongestWait(scenario);
-    if (wait && *wait > patience)
+    std::string text;
+    for (const std::string& cause : CausesOf(scenario, pair))
     {
-        return WaitText(network, *wait);
+        text += (text.empty() ? "" : "; ") + cause;
     }
-    return "raise network.timeout_exponent or network.retries";
+    return text.empty() ? "raise network.timeout_exponent or network.retries" : text;
 }
 
 } // namespace scaleacross

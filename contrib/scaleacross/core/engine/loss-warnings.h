@@ -5,6 +5,7 @@
 
 #include "core/spec/scenario.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,13 +43,31 @@ std::vector<std::string> WarningsOfRepeats(const Scenario& scenario);
  */
 std::optional<Duration> LongestWait(const Scenario& scenario);
 
-/// Returns what to know where LongestWait() is longer than a queue pair waits for an answer,
-/// (network.retries + 1) x NetworkPlan::Timeout(): packets of a lossless network fail by it.
+/**
+ * Returns what to know where packets of a lossless network fail, or are sent again, by their
+ * timeouts: NetworkPlan::Timeout() is shorter than an answer takes between the farthest GPUs, or
+ * LongestWait() is longer than a queue pair waits for one, (network.retries + 1) x Timeout().
+ */
 std::vector<std::string> WarningsOfLongWaits(const Scenario& scenario);
 
-/// Returns why a queue pair may have had no answer until it gave up at a simulated time, and what
-/// to do about it: an event before that cuts NICs off for longer than it waits, or a LongestWait().
-std::string RetryLimitRemedy(const Scenario& scenario, Duration now);
+/// What a network has seen until a queue pair had no answer for too long.
+struct UnansweredPair
+{
+    uint32_t from{0}; //!< GPU that sent
+    uint32_t to{0};
+    Duration now;        //!< when it gave up
+    uint64_t lost{0};    //!< packets that wires lost by chance
+    uint64_t dropped{0}; //!< packets that found a buffer full
+    Bytes peak;          //!< the most that the buffer of a switch has held
+};
+
+/**
+ * Returns why a queue pair had no answer until it gave up, and what to do about it, by what has
+ * happened: an event cuts NICs off for longer than it waits; else, a line for each, a timeout that
+ * is shorter than an answer takes on an empty way, packets that waited behind a buffer for as long
+ * as it waits (LongestWait() of what buffers have held), found one full, or were lost.
+ */
+std::string RetryLimitRemedy(const Scenario& scenario, const UnansweredPair& pair);
 
 } // namespace scaleacross
 

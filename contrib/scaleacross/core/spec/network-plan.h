@@ -141,8 +141,9 @@ struct NetworkPlan
     Bytes laneCredits{128ULL << 10};
     Bytes leafBuffer{64ULL << 20};   //!< shared packet buffer of a leaf switch
     Bytes spineBuffer{256ULL << 20}; //!< shared packet buffer of a spine; long links need depth
-    uint32_t timeoutExponent{14};    //!< retransmission timeout 4.096 us x 2^n, n in [0, 31]
-    uint32_t retries{7};             //!< timeouts in a row before the QP goes into error
+    static constexpr uint32_t kMostTimeoutExponent = 31;
+    uint32_t timeoutExponent{14}; //!< retransmission timeout 4.096 us x 2^n
+    uint32_t retries{7};          //!< timeouts in a row before the QP goes into error
     /// How long a link has to be down, or back, until the switches at its ends act on it.
     Duration detection{Duration::Microseconds(10)};
     /// From then until all switches have new tables.

@@ -356,7 +356,7 @@ NetworkFields()
                     SCALEACROSS_MEMBER(network.spineBuffer)),
         Row::Whole("network.timeout_exponent",
                    1,
-                   31,
+                   NetworkPlan::kMostTimeoutExponent,
                    "retransmission timeout 4.096us x 2^n",
                    SCALEACROSS_MEMBER(network.timeoutExponent)),
         Row::Whole("network.retries",

@@ -172,7 +172,9 @@ HeadroomWarnings(const ClusterSpec& cluster, const NetworkPlan& network)
             (credits ? CreditText(most, where) : PauseText(network, most, where)) + " Raise " +
             key + " to at least " + std::to_string(most.bytes + besides) + " bytes, " +
             (credits ? "say less network.lane_credits, or shorten or slow the links"
-                     : "shorten or slow the links, or set pfc: false in cluster.cross or network"));
+                     : "or shorten or slow the links; pfc: false in cluster.cross or network drops "
+                       "what "
+                       "finds the buffer full, which is sent again after a timeout"));
     }
     return warnings;
 }

@@ -54,11 +54,15 @@ CheckBuffer(FabricSwitch& fabricSwitch, const std::string& key, bool pfc)
         {
             throw;
         }
-        throw ConfigError(key,
-                          error.Problem(),
-                          error.Allowed(),
-                          "raise " + key + ", shorten or slow the links" +
-                              (pfc ? ", or set network.pfc: false" : ""));
+        throw ConfigError(
+            key,
+            error.Problem(),
+            error.Allowed(),
+            "raise " + key + ", shorten or slow the links" +
+                (pfc ? "; network.pfc: false runs, too, but what finds a buffer full is "
+                       "dropped and sent again after a timeout, which may take "
+                       "a hundred times as long"
+                     : ""));
     }
 }
 
@@ -325,13 +329,9 @@ ClusterHelper::GetFabric() const
 }
 
 void
-ClusterHelper::SetFailureCallback(std::function<void(const std::string&)> callback)
+ClusterHelper::SetFailureCallback(ClusterTransport::FailureCallback callback)
 {
-    m_transport->SetFailureCallback(
-        [callback = std::move(callback)](Rank from, Rank to, const std::string& reason) {
-            callback("connection from rank " + std::to_string(from) + " to rank " +
-                     std::to_string(to) + " failed: " + reason);
-        });
+    m_transport->SetFailureCallback(std::move(callback));
 }
 
 int64_t

@@ -12,7 +12,6 @@
 #include "ns3/cluster-transport.h"
 #include "ns3/fabric-helper.h"
 
-#include <functional>
 #include <string>
 
 namespace ns3
@@ -44,8 +43,8 @@ class ClusterHelper
     Ptr<FabricSwitch> GetSwitch(uint32_t vertex) const;
     const FabricHelper& GetFabric() const;
 
-    /// Called once with a sentence if a connection fails for good.
-    void SetFailureCallback(std::function<void(const std::string&)> callback);
+    /// Called with sender, receiver and the reason if a connection fails for good.
+    void SetFailureCallback(ClusterTransport::FailureCallback callback);
 
     int64_t AssignStreams(int64_t stream);
 

@@ -89,11 +89,13 @@ class Simulation
         {
             m_watch.emplace(m_cluster, scenario.cluster, m_resources, m_clock);
         }
-        m_cluster.SetFailureCallback([this, &scenario](const std::string& reason) {
-            const bool unanswered = reason.find("retry limit") != std::string::npos;
-            const Duration now = Duration::Picoseconds(m_clock->Now());
-            Fail(unanswered ? reason + "; " + RetryLimitRemedy(scenario, now) : reason);
-        });
+        m_cluster.SetFailureCallback(
+            [this, &scenario](Rank from, Rank to, const std::string& reason) {
+                const bool unanswered = reason.find("retry limit") != std::string::npos;
+                Fail("connection from rank " + std::to_string(from) + " to rank " +
+                     std::to_string(to) + " failed: " + reason +
+                     (unanswered ? "; " + RetryLimitRemedy(scenario, Unanswered(from, to)) : ""));
+            });
         if (verified)
         {
             StartFastForward(*verified, scenario.network.transport->credits);
@@ -177,6 +179,26 @@ class Simulation
         m_resources.SetLeftOut([this](std::size_t wire, std::size_t end) {
             return m_fastForward->LeftOut(wire, end);
         });
+    }
+
+    /// What the network has seen so far, of a connection that had no answer.
+    UnansweredPair Unanswered(Rank from, Rank to) const
+    {
+        UnansweredPair pair;
+        pair.from = from;
+        pair.to = to;
+        pair.now = Duration::Picoseconds(m_clock->Now());
+        const ns3::FabricBalance balance = ns3::BalanceOf(m_cluster.GetFabric());
+        const auto dropped = [&](DropReason reason) {
+            return balance.dropped[static_cast<size_t>(reason)];
+        };
+        pair.lost = dropped(DropReason::WireLoss);
+        pair.dropped = dropped(DropReason::SharedBufferFull) + dropped(DropReason::HeadroomFull);
+        for (const auto& fabricSwitch : m_cluster.GetFabric().Switches())
+        {
+            pair.peak = std::max(pair.peak, Bytes(fabricSwitch->GetPeakOccupancy()));
+        }
+        return pair;
     }
 
     void Fail(const std::string& reason)

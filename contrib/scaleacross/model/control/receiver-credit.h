@@ -32,9 +32,10 @@ namespace ns3
  * are on their way. What has not asked comes back when it has arrived: at hand is at least w less
  * what is owed and what is under way and has not asked, unless more than that is under way. So a
  * message that follows another finds what that one has left, and a sender that has rested begins
- * with a window again. Which packets have asked is known of numbers only, in the order of sending. A packet that is lost unnoticed (not trimmed) takes
- * its pull with it: when it is found, the sender is given one back, and after a timeout all of w.
- * Pulls carry their number, so that the next one makes up for one that is lost.
+ * with a window again. Which packets have asked is known of numbers only, in the order of sending.
+ * A packet that is lost unnoticed (not trimmed) takes its pull with it: when it is found, the
+ * sender is given one back, and after a timeout all of w. Pulls carry their number, so that the
+ * next one makes up for one that is lost.
  *
  * w bounds the rate to w per round trip, queueing and waiting for one's turn included.
  *
