@@ -188,6 +188,14 @@ FindRecoveryConflict(const NetworkPlan& network)
 std::optional<ConfigError>
 NetworkPlan::FindConflict() const
 {
+    if (admission > Bytes() && admission < mtu)
+    {
+        return ConfigError("network.admission",
+                           ExactText(admission) + " is less than a packet, " + ExactText(mtu) +
+                               " by network.mtu: a packet goes as a whole",
+                           "0B (nobody asks), or " + ExactText(mtu) + " to 1TiB",
+                           "say network.admission: 128KiB, which one grant may cover, or more");
+    }
     if (!transport->pauses && UsesPfc())
     {
         return ConfigError("network.pfc",
