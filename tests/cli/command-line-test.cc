@@ -103,6 +103,18 @@ TEST_F(Commands, WrongArgumentsAreBadInput)
 }
 
 /// Numbers that are none, and those that no double holds, of every option that takes one.
+/// README has them beside the program's, as ./scaleacross COMMAND.
+TEST_F(Commands, ThoseOfTheScriptAreToldOf)
+{
+    for (const std::string command : {"test", "build", "script", "report"})
+    {
+        const Call call = Run(command);
+        EXPECT_EQ(call.code, 2);
+        EXPECT_THAT(call.err, HasSubstr("the script ./scaleacross of a checkout has it"));
+        EXPECT_THAT(call.err, Not(HasSubstr("did you mean")));
+    }
+}
+
 TEST_F(Commands, NumbersThatAreNoneAreRefused)
 {
     for (const std::string option : {"explore study.yaml --gap",

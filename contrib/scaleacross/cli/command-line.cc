@@ -301,6 +301,13 @@ CommandLine::Add(const std::string& name, const std::string& help)
     return Command(m_app->add_subcommand(name, help), m_chosen);
 }
 
+void
+CommandLine::AddElsewhere(std::vector<std::string> names, std::string where)
+{
+    m_elsewhere = std::move(names);
+    m_where = std::move(where);
+}
+
 /// What to say of a first argument that is no command; "" if it is one, or an option.
 std::string
 CommandLine::Unknown(const std::string& word) const
@@ -313,6 +320,11 @@ CommandLine::Unknown(const std::string& word) const
     if (word.rfind('-', 0) == 0 || std::find(names.begin(), names.end(), word) != names.end())
     {
         return "";
+    }
+    if (std::find(m_elsewhere.begin(), m_elsewhere.end(), word) != m_elsewhere.end())
+    {
+        return "the program has no command " + Quoted(word) + "; " + m_where +
+               "\n  allowed: " + AnyOf(names);
     }
     const std::string nearest = Nearest(word, names);
     return "there is no command " + Quoted(word) +

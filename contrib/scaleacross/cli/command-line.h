@@ -103,6 +103,9 @@ class CommandLine
 
     Command Add(const std::string& name, const std::string& help);
 
+    /// Commands that something else has, and where: a sentence.
+    void AddElsewhere(std::vector<std::string> names, std::string where);
+
     /// Reads the arguments and does what the command does. Says on stderr what is wrong.
     Exit Run(int argc, char** argv);
 
@@ -111,6 +114,8 @@ class CommandLine
 
     std::unique_ptr<CLI::App> m_app;
     std::function<Exit()> m_chosen;
+    std::vector<std::string> m_elsewhere;
+    std::string m_where;
 };
 
 /// Says on stderr why the program ends, after what has been printed so far.

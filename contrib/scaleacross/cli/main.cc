@@ -31,5 +31,7 @@ main(int argc, char** argv)
     AddFairness(program);
     AddCalibrate(program);
     AddIterations(program);
+    program.AddElsewhere({"test", "build", "script", "report"},
+                         "the script ./scaleacross of a checkout has it");
     return static_cast<int>(program.Run(argc, argv));
 }
