@@ -20,15 +20,18 @@ struct KnownDifference
     uint32_t studies;   //!< that were compared
     double low;         //!< one in ten took less
     double high;        //!< one in ten took more
+    uint32_t far;       //!< more than 5 % off
+    double worst;       //!< the one that was farthest off
 };
 
 /// As analysis/engine_agreement.py --page has measured them, which writes them, too.
 const std::vector<KnownDifference>& KnownDifferences();
 
 /**
- * Returns what to know of a scenario of a kind on which an engine is known to be farther from
- * packets than 5 %: which kind that is, and by how much it was off on drawn studies of it, a line
- * for each kind. Nothing of an engine that is not in KnownDifferences().
+ * Returns what to know of a scenario of a kind of which one drawn study in ten or more was farther
+ * from packets than 5 %: which kind that is, and by how much the engine was off on studies of it, a
+ * line for each kind; and where messages go by segments over several queue pairs (network.balance).
+ * Nothing of an engine that is not in KnownDifferences().
  */
 std::vector<std::string> WarningsOfKnownDifferences(const Scenario& scenario,
                                                     const std::string& engine);
