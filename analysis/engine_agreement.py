@@ -122,13 +122,12 @@ def known_rows(kind, rows):
     """What the program is to know of a kind: the lines of its table."""
     lines = []
     for engine in TOLD_ENGINES:
-        ratios = sorted(1 + row["error"] for row in rows if row["engine"] == engine)
-        if ratios:
-            tenth = len(ratios) // 10
-            far = sum(abs(ratio - 1) > NEAR for ratio in ratios)
-            worst = max(ratios, key=lambda ratio: abs(ratio - 1))
-            lines.append(f'        {{"{kind}", "{engine}", {len(ratios)}, {ratios[tenth]:.2f}, '
-                         f'{ratios[-1 - tenth]:.2f}, {far}, {worst:.2f}}},\n')
+        errors = sorted(row["error"] for row in rows if row["engine"] == engine)
+        if errors:
+            tenth = len(errors) // 10
+            far = sum(abs(error) > NEAR for error in errors)
+            lines.append(f'        {{"{kind}", "{engine}", {len(errors)}, {1 + errors[tenth]:.2f}, '
+                         f'{1 + errors[-1 - tenth]:.2f}, {far}, {1 + max(errors, key=abs):.2f}}},\n')
     return lines
 
 

@@ -162,6 +162,7 @@ FlowTransport::SetLimits(Connection& connection) const
     double unit = std::numeric_limits<double>::infinity();
     double& window = connection.window.left;
     connection.roundTrip = connection.path.propagation * 2;
+    connection.holdsSegments = use.outstanding > 0 || network.admission > Bytes();
     if (use.outstanding > 0 && use.balance->splits)
     {
         connection.countsWrites = true;
@@ -193,8 +194,9 @@ FlowTransport::SetLimits(Connection& connection) const
     connection.most = window;
     if (network.admission > Bytes())
     {
-        connection.most = std::min(window, static_cast<double>(network.admission.Count()));
-        unit = std::min(unit, static_cast<double>(network.GrantSize().Count()));
+        // A grant is the connection's, however many queue pairs share it.
+        connection.most = std::min(window, static_cast<double>(network.GrantSize().Count()));
+        unit = std::min(unit, connection.most);
     }
     connection.unit = unit;
 }

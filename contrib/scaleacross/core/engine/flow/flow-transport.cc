@@ -576,13 +576,21 @@ FlowTransport::AnnouncesOf(const Connection& connection) const
     return m_scenario.network.QueuePairsAt(connection.path.tier).balance->lastWrite;
 }
 
-/// The last ACK goes back, and the write that tells takes its turn behind what has been posted
-/// since.
+/// The last ACK goes back, and the write that tells takes its turn behind what queue pairs have
+/// been given since: all that has been posted, or little of it where segments wait for their turn
+/// (outstanding) or for a grant, and the write does not.
 void
 FlowTransport::Announce(uint32_t index, MessageId id)
 {
     m_clock.After(m_connections[index].path.propagation, [this, index, id] {
-        m_connections[index].waiting.push_back({id, Bytes(), true, true});
+        Connection& connection = m_connections[index];
+        if (connection.holdsSegments)
+        {
+            const Duration wait = m_links.Network().WaitNow(connection.all, m_clock.Now());
+            m_clock.After(connection.path.propagation + wait, [this, id] { Deliver(id); });
+            return;
+        }
+        connection.waiting.push_back({id, Bytes(), true, true});
         StartWaiting(index);
     });
 }

@@ -182,7 +182,8 @@ class FlowTransport : private ServerRings::Owner
         Credit window;  //!< of the connection
         double unit{0}; //!< bytes that a queue pair takes at a time, where something limits it
         double most{0}; //!< bytes that all of them take at a time: no more than may be under way
-        Duration roundTrip; //!< after which they come back
+        Duration roundTrip;        //!< after which they come back
+        bool holdsSegments{false}; //!< they wait for their turn or a grant: queue pairs have few
         /// Writes that may begin before one is acknowledged: each that is split has a part on the
         /// first queue pair, which may have so many outstanding.
         uint32_t writes{kAnyNumber};
