@@ -118,7 +118,9 @@ TEST_F(CollectiveCommand, WordsOfTheNetworkThatChangeNothingAreTold)
 /// What is said of a network is said of a collective on it, too, by the engine that it holds for.
 TEST_F(CollectiveCommand, WeaknessesOfAnEngineAreTold)
 {
+    // Two lanes, so that there are two paths to spray over.
     const std::string lossy = "collective pair.yaml -b 8 -e 8 --set cluster.cross.loss=1e-4 --set "
+                              "cluster.cross.lanes=2 --set "
                               "network.multipath=spray-rr --set network.recovery=selective-repeat";
     EXPECT_THAT(Run(lossy).out, HasSubstr("# Warning: network.multipath spray-rr: packets that"));
     const std::string flow = Run(lossy + " --engine flow").out;
