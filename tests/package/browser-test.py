@@ -97,13 +97,13 @@ class Browser(unittest.TestCase):
     def page_of(cls, name, given=None, **options):
         db = cls.folder / f"{name}.db"
         scaleacross.explore(STUDY, db=db, set={"engines": ["analytical"], **(given or {})}, **options)
-        return cls.write(db)
+        return cls.write(db, "--search", "1")
 
     @classmethod
-    def write(cls, db):
+    def write(cls, db, *words):
         out = db.with_suffix(".html")
         with contextlib.redirect_stdout(io.StringIO()):
-            assert report.main([str(db), "-o", str(out)]) == 0
+            assert report.main([str(db), "-o", str(out), *words]) == 0
         return out
 
     def look(self, path, width, scheme):
