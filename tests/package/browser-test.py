@@ -328,7 +328,7 @@ class Browser(unittest.TestCase):
             for statement in ("search SET study", "search_run SET label", "plan SET label",
                               "run_resource SET name"):
                 connection.execute(f"UPDATE {statement} = ?", (MARKUP,))
-        self.look(self.write(db), 400, "light")
+        self.look(self.write(db, "--search", "1"), 400, "light")
         self.assertEqual(self.ask("document.querySelector('h1').textContent"), MARKUP)
         self.assertEqual(self.ask("document.querySelectorAll('script').length"), 3)
         mark = self.browser.find_element(By.CSS_SELECTOR, "[data-chart=times] .parts > path")

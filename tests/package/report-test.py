@@ -178,7 +178,7 @@ class Pages(unittest.TestCase):
             "WHERE rank = 1", db)
         study = json.loads(scenario)
         sequence, batch = study["workload"]["sequence"], study["workload"]["global_batch"]
-        page = self.page(db, "--tokens", "15T")
+        page = self.page(db, "--search", "1", "--tokens", "15T")
         said = page.texts["answer"]
         figures = dict(zip(said, said[1:]))
         self.assertEqual(figures["model"], study["model"]["name"])

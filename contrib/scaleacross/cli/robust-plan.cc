@@ -41,6 +41,10 @@ class Cases
             Study there = study;
             there.scenario = one.scenario;
             there.baselines.clear();
+            for (const auto& [key, value] : one.values)
+            {
+                there.settings.push_back({"cluster.cross." + key, value});
+            }
             m_spaces.emplace_back(there);
             m_studies.push_back(std::move(there));
         }

@@ -49,7 +49,7 @@ def settings(plan):
 
 def ask(study, folder):
     db = folder / "answer.db"
-    answer = scaleacross.explore(study, db=db)
+    answer = scaleacross.explore(study, db=db, keep=100)
     best = answer["best"]
     scaleacross.explore(study, db=db, sweep={DISTANCE: [f"{km}km" for km in (100, 300, 1000, FAR)]})
     # In a database of their own: searches that the report need not have.
