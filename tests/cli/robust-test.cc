@@ -146,7 +146,7 @@ TEST_F(RobustCommand, SaysWhatItFinds)
     EXPECT_THAT(call.out, HasSubstr("Proven: no plan has a lesser p95, "));
     EXPECT_THAT(call.out, HasSubstr("best plan of the study as it is; it has "));
     // What was searched with other spans does not stand for the study.
-    const Call exported = Run("export uncertain.db --csv");
+    const Call exported = Run("export small.db --csv");
     EXPECT_EQ(exported.code, 0) << exported.err;
     // From the database the same.
     auto first = RunJson(explore).at("robust");

@@ -132,7 +132,7 @@ TEST_F(SlurmTest, PassesOnWhatIsSearched)
     Write("study.yaml", g_smallStudy);
     const std::string searched = "--seed=3 '--set=network.qps=8' '--set=prices.gpu_hour=2' "
                                  "--time-limit=5s --memory-limit=1GiB --retry-failed --keep=7 "
-                                 "--objective=cost --gap=1% --pareto=cost,memory";
+                                 "--objective=cost --gap=1% --pareto=cost,memory --progress=10s";
     const std::string answered = "--top=4 --verify=0";
     const Call call = Run("slurm study.yaml --shards 2 " + searched + " " + answered);
     ASSERT_EQ(call.code, 0) << call.err;

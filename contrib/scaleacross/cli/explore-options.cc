@@ -46,6 +46,12 @@ AddSearchOptions(Command command, ExploreOptions& options)
                 "time+50%,memory; default: " +
                 FrontText({}))
         .Named("A,B");
+    command
+        .Add("--progress",
+             options.progress,
+             "how often a line on standard error says how far the search is, where that is no "
+             "terminal, such as 10s; default: 60s")
+        .Named("TIME");
 }
 
 void

@@ -258,6 +258,7 @@ ExpectExplorable(const ExploreOptions& options, const Study& study)
     GoalsOf(options, study);
     LimitsOf(options.worker);
     TimeLimitOf(options.stopAfter, "--stop-after");
+    TimeLimitOf(options.progress, "--progress");
     if (options.robust)
     {
         ExpectAnalytical(study);

@@ -166,12 +166,6 @@ AddExplore(CommandLine& program)
              "best so far, and how far from the very best it can be; default: until it is done")
         .Named("TIME")
         .Excludes("--robust");
-    command
-        .Add("--progress",
-             options->progress,
-             "how often a line on standard error says how far the search is, where that is no "
-             "terminal, such as 10s; default: 60s")
-        .Named("TIME");
     command.Flag("--json", options->common.json, "print JSON instead of tables");
     AddDatabase(command, options->common);
     AddJobs(command, options->common);
