@@ -46,6 +46,37 @@ TEST_P(Windows, LimitTheModelAsTheyDoPackets)
     }
 }
 
+// A NIC of 400 Gb/s is busy over 300 km (1.5 ms each way, some 10 us of switches besides) where its
+// 16 queue pairs together may have 400 Gb/s x 3.02 ms = 151 MB under way: 9.44 MB each. A tenth
+// more holds nothing back. With half of it 64 MiB of a queue pair are 14 windows of 1,152 packets
+// and a rest of 1,030,000 bytes: 14 round trips, the rest by all of them, and the way.
+TEST(Windows, NeedARoundTripOfTheNicByAllQueuePairs)
+{
+    constexpr uint64_t gib = uint64_t{1} << 30;
+    constexpr double way = 1.51e-3;
+    constexpr double rest = 16 * ((uint64_t{64} << 20) - 14.0 * 1152 * 4096);
+    const auto seconds = [](const Engine& engine, const std::string& window) {
+        const Scenario scenario = With(
+            PlainCluster(
+                2,
+                "cross: {distance: 300km, oversubscription: 1}",
+                {{"network.qps", "16"}, {"network.balance", "split"}, {"network.window", window}}),
+            CollectiveOp::SendReceive,
+            CollectiveGroup::Across,
+            gib);
+        return SecondsOn(engine, scenario);
+    };
+    for (const char* name : {"analytical", "packet"})
+    {
+        const auto engine = EngineOf(name);
+        const double free = seconds(*engine, "0B");
+        EXPECT_NEAR(free, gib * SecondsPerByte(400e9) + way, 0.01 * free) << name;
+        EXPECT_NEAR(seconds(*engine, "10.4MB"), free, 0.01 * free) << name;
+        const double half = 14 * 2 * way + rest * SecondsPerByte(400e9) + way;
+        EXPECT_NEAR(seconds(*engine, "4.72MB"), half, 0.01 * half) << name;
+    }
+}
+
 /// A training whose messages follow each other on a connection within a round trip.
 struct Followers
 {
