@@ -4,12 +4,12 @@
 
 #include "cli/show/progress-line.h"
 #include "cli/workers/stop-after.h"
+#include "cli/workers/time-budget.h"
 #include "core/base/errors.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/first-look.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace scaleacross
 {
@@ -68,19 +68,6 @@ OtherText(const std::string& gpu, const BaselineAnswer& answer)
     const auto* none = std::get_if<Infeasible>(&answer.evaluation);
     return "none with " + gpu + ": " +
            (none != nullptr ? none->detail : std::get<Failure>(answer.evaluation).detail);
-}
-
-/// An equal part, of so many, of what is left of a time that began then.
-Duration
-PartOf(Duration limit, std::chrono::steady_clock::time_point begin, size_t parts)
-{
-    if (limit == Duration::Max())
-    {
-        return limit;
-    }
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-    return std::max(Duration::Microseconds(1),
-                    Duration::Seconds((limit.S() - spent.count()) / static_cast<double>(parts)));
 }
 
 } // namespace
@@ -143,20 +130,17 @@ BaselineRuns::Reference(const std::string& name,
         return None(name, *none);
     }
     const auto& all = std::get<std::vector<OneSite>>(sites);
-    const auto begin = std::chrono::steady_clock::now();
+    const TimeBudget budget(limit);
     std::vector<BaselineAnswer> answers;
     for (const OneSite& site : all)
     {
         const Study& there = site.study;
+        const double part = 1.0 / static_cast<double>(all.size() - answers.size());
         const auto choose = [&](const SearchOptions& tuning) {
             return ChooseOnSite(name, there, AnalyticalEngine(), tuning);
         };
         RunStore runs = runsOf(there.scenario);
-        answers.push_back(Tuned(name,
-                                choose,
-                                SearchSpace(there),
-                                runs,
-                                PartOf(limit, begin, all.size() - answers.size())));
+        answers.push_back(Tuned(name, choose, SearchSpace(there), runs, budget.Part(part)));
         answers.back().assumed = site.assumed;
     }
     const auto first =

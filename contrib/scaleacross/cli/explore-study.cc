@@ -9,6 +9,7 @@
 #include "cli/show/progress-line.h"
 #include "cli/study-settings.h"
 #include "cli/workers/stop-after.h"
+#include "cli/workers/time-budget.h"
 #include "cli/workers/time-limit.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
@@ -19,7 +20,6 @@
 #include "core/store/search-store.h"
 
 #include <algorithm>
-#include <chrono>
 #include <fmt/core.h>
 #include <iterator>
 #include <memory>
@@ -78,45 +78,6 @@ IdentityOf(const Study& study, const ExploreOptions& options, const SearchOption
 /// a reference to be found behind it.
 constexpr double kSchoolsPart = 0.5;
 constexpr double kSearchPart = 0.75;
-
-/// Wall clock time that an answer may take, from when this is made.
-class TimeBudget
-{
-  public:
-    /// @param limit Max(): none
-    explicit TimeBudget(Duration limit)
-        : m_limit(limit)
-    {
-    }
-
-    bool IsLimited() const
-    {
-        return m_limit < Duration::Max();
-    }
-
-    Duration Spent() const
-    {
-        const auto spent = std::chrono::steady_clock::now() - m_start;
-        return Duration::Seconds(std::chrono::duration<double>(spent).count());
-    }
-
-    bool IsLeft() const
-    {
-        return Spent() < m_limit;
-    }
-
-    /// A part of what is left; a moment at least, as who has no time at all cannot say so.
-    Duration Part(double part) const
-    {
-        return IsLimited() ? std::max(Duration::Microseconds(1),
-                                      Duration::Seconds((m_limit - Spent()).S() * part))
-                           : m_limit;
-    }
-
-  private:
-    Duration m_limit;
-    std::chrono::steady_clock::time_point m_start{std::chrono::steady_clock::now()};
-};
 
 /// Finds the plans of a study's schools in this time: each has its part of what those before it
 /// have left. Those before one that is interrupted are there.

@@ -20,6 +20,19 @@ namespace scaleacross
 namespace
 {
 
+/// "a, b" and the last with its own separator.
+std::string
+Listed(const std::vector<std::string>& parts, const char* last)
+{
+    std::string text;
+    for (size_t i = 0; i < parts.size(); i++)
+    {
+        text += i == 0 ? "" : i + 1 == parts.size() ? last : ", ";
+        text += parts[i];
+    }
+    return text;
+}
+
 bool
 IsDigit(char c)
 {
@@ -419,25 +432,13 @@ ListParts(std::string_view text)
 std::string
 AllOf(const std::vector<std::string>& parts)
 {
-    std::string text;
-    for (size_t i = 0; i < parts.size(); i++)
-    {
-        text += i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ";
-        text += parts[i];
-    }
-    return text;
+    return Listed(parts, " and ");
 }
 
 std::string
 AnyOf(const std::vector<std::string>& words)
 {
-    std::string text;
-    for (size_t i = 0; i < words.size(); i++)
-    {
-        text += i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
-        text += words[i];
-    }
-    return text;
+    return Listed(words, " or ");
 }
 
 std::string

@@ -186,13 +186,16 @@ BoundAbove(const Scenario& scenario,
         return *no;
     }
     const PipelineShape shape = PipelineShapeOf(job);
-    // Beside computing, tensor parallelism may send less.
-    Scenario beside = scenario;
-    beside.Job().plan.asyncTensor = job.plan.tp > 1;
-    const double spans = passes == nullptr
-                             ? 0
-                             : std::min(passes->SpanSeconds(scenario, layout, shape.microbatches),
-                                        passes->SpanSeconds(beside, layout, shape.microbatches));
+    double spans =
+        passes == nullptr ? 0 : passes->SpanSeconds(scenario, layout, shape.microbatches);
+    // Tensor parallelism beside computing, which may send less.
+    std::optional<Scenario> beside;
+    if (passes != nullptr && job.plan.tp > 1)
+    {
+        beside = scenario;
+        beside->Job().plan.asyncTensor = true;
+        spans = std::min(spans, passes->SpanSeconds(*beside, layout, shape.microbatches));
+    }
     const SoftwareStack& stack = job.workload.stack;
     const bool byHost = stack.hostPerLayerBackward > Duration() || stack.hostPerExpert > Duration();
     if (byHost || (job.model.IsMoe() && job.plan.ExpertsApart()))
@@ -201,10 +204,10 @@ BoundAbove(const Scenario& scenario,
         return std::max(spans, ComputeBound(shape, PassTimesOf(scenario, layout)));
     }
     double bound = ComputeBound(shape, PassesOf(scenario, layout, passes));
-    if (passes != nullptr && job.plan.tp > 1)
+    if (beside)
     {
         // There computing takes longer, and waits for less.
-        bound = std::min(bound, ComputeBound(shape, PassesOf(beside, layout, passes)));
+        bound = std::min(bound, ComputeBound(shape, PassesOf(*beside, layout, passes)));
     }
     return std::max(spans, bound);
 }
