@@ -183,9 +183,12 @@ FlowTransport::SetLimits(Connection& connection) const
         const auto mtu = static_cast<double>(network.mtu.Count());
         const double packets =
             std::max(1.0, std::floor(static_cast<double>(use.window.Count()) / mtu));
+        const bool slides = packets * mtu * use.qps < window && network.admission == Bytes();
         window = std::min(window, packets * mtu * use.qps);
         // Halves, so that one is under way while the other one comes back.
-        unit = std::min(unit, std::max(mtu, std::ceil(packets / 2) * mtu));
+        unit = std::min(unit, std::ceil(packets / 2) * mtu);
+        connection.least = std::max(1.0, std::floor(packets / 2)) * mtu;
+        connection.packet = slides ? mtu : 0;
     }
     if (network.copy->staged)
     {

@@ -256,7 +256,7 @@ FlowTransport::Finished(FlowNetwork::Id flow)
         const Duration wait = std::max(queued, owner.through - m_clock.Now());
         if (std::isfinite(connection.unit))
         {
-            m_clock.After(connection.roundTrip + wait,
+            m_clock.After(BackAfter(connection, owner, wait),
                           [this, index = owner.index, transfer = owner.transfer] {
                               GiveBack(index, static_cast<double>(transfer.bytes.Count()));
                           });
@@ -349,6 +349,22 @@ FlowTransport::Takes(Credit& credit, uint32_t index, double bytes)
     }
     credit.left -= bytes;
     return true;
+}
+
+/// How long after it has left a part comes back: by a round trip, or, where its packets slide, by
+/// that after the first of each queue pair, so that what follows leaves as the rest comes back.
+Duration
+FlowTransport::BackAfter(const Connection& connection, const Owner& owner, Duration wait) const
+{
+    const Duration whole = connection.roundTrip + wait;
+    if (connection.packet == 0)
+    {
+        return whole;
+    }
+    const double each = static_cast<double>(owner.transfer.bytes.Count()) / owner.pairs;
+    const double behind = 1 - std::min(1.0, connection.packet / std::max(1.0, each));
+    return std::max(Duration(),
+                    whole - Duration::Seconds((m_clock.Now() - owner.begin).S() * behind));
 }
 
 /// Bytes of a connection have come back.
@@ -464,6 +480,10 @@ FlowTransport::StartWaiting(uint32_t index)
         // Where something limits it, only as much as the queue pairs send at a time.
         double share = std::min(
             {static_cast<double>(front.bytes.Count()), connection.unit * pairs, connection.most});
+        if (share > connection.window.left && connection.window.left >= connection.least * pairs)
+        {
+            share = connection.window.left;
+        }
         if (std::isfinite(connection.write))
         {
             share = std::min(share, front.ofWrite + connection.write * connection.writes);
@@ -537,7 +557,15 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
         m_clock.Now(),
         connection.trafficClass);
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
-    m_owners[flow] = {false, index, m_begun++, transfer, connection.turn, pairs, packets, through};
+    m_owners[flow] = {false,
+                      index,
+                      m_begun++,
+                      transfer,
+                      connection.turn,
+                      pairs,
+                      packets,
+                      through,
+                      m_clock.Now()};
     connection.turn = connection.splits ? 0 : (connection.turn + pairs) % connection.pairs;
     connection.free -= Occupied(connection, pairs);
     connection.moving.push_back(flow);

@@ -53,7 +53,8 @@ enum class Collisions : uint8_t
  * as LossDelay() says.
  *
  * With windows, outstanding segments or a receiver's grants a message leaves in parts, as long as
- * there is something left of what may be under way; that comes back a round trip after it has left.
+ * there is something left of what may be under way; that comes back a round trip after it has left,
+ * or, of a window, after its first packet has: packets slide, segments and grants do not.
  *
  * What has left its sender waits in front of what is slower (FlowNetwork), and arrives so much
  * later; its queue pairs take the next message meanwhile.
@@ -145,7 +146,7 @@ class FlowTransport : private ServerRings::Owner
         uint32_t writes{0};    //!< of a part that has left: writes that end with it
     };
 
-    /// Bytes that may be under way, and come back a round trip after they left.
+    /// Bytes that may be under way, and come back.
     struct Credit
     {
         double left{std::numeric_limits<double>::infinity()};
@@ -181,7 +182,9 @@ class FlowTransport : private ServerRings::Owner
         std::deque<Transfer> waiting;
         Credit window;  //!< of the connection
         double unit{0}; //!< bytes that a queue pair takes at a time, where something limits it
-        double most{0}; //!< bytes that all of them take at a time: no more than may be under way
+        double least{std::numeric_limits<double>::infinity()}; //!< of these, rather than wait
+        double packet{0}; //!< bytes, whose ACK lets one more leave: of a window; 0: all of a unit
+        double most{0};   //!< bytes that all of them take at a time: no more than may be under way
         Duration roundTrip;        //!< after which they come back
         bool holdsSegments{false}; //!< they wait for their turn or a grant: queue pairs have few
         /// Writes that may begin before one is acknowledged: each that is split has a part on the
@@ -208,6 +211,7 @@ class FlowTransport : private ServerRings::Owner
         uint32_t pairs{0};
         double packets{0}; //!< of each queue pair, where some may be lost
         Duration through;  //!< when it is through the link that it has chosen
+        Duration begin;
     };
 
     using ConnectionKey = std::tuple<SlotWindow, uint32_t, uint32_t, uint64_t>;
@@ -255,6 +259,7 @@ class FlowTransport : private ServerRings::Owner
     void SetLimits(Connection& connection) const;
     bool Takes(Credit& credit, uint32_t connection, double bytes);
     void GiveBack(uint32_t connection, double bytes);
+    Duration BackAfter(const Connection& connection, const Owner& owner, Duration wait) const;
     void Arrived(uint32_t connection, const Transfer& transfer);
     bool AnnouncesOf(const Connection& connection) const;
     void Announce(uint32_t connection, MessageId id);
