@@ -123,8 +123,9 @@ def _listed(found: pandas.DataFrame) -> str:
 
 def choose_search(connection: sqlite3.Connection, study: str | None = None,
                   search_id: int | None = None) -> pandas.Series:
-    """The row of the search that is meant: the one of this number, else the only one of a study as
-    its file says it, without --set or --sweep. The program's commands choose alike.
+    """The row of the search that is meant: the one of this number, else the only one there is, or
+    the only one of a study as its file says it, without --set or --sweep. The program's commands
+    choose alike.
 
     Raises InputError with a list of what is there where none is meant, or several could be.
     """
@@ -144,7 +145,7 @@ def choose_search(connection: sqlite3.Connection, study: str | None = None,
             raise InputError(f"--search {search_id}: the database has no such search{of}; it holds:"
                              f"{_listed(found)}")
         return chosen.iloc[0]
-    meant = _as_written(found)
+    meant = found if len(found) == 1 else _as_written(found)
     if len(meant) != 1:
         problem = ("no search is stored here of a study as its file says it, without --set or --sweep"
                    if meant.empty else

@@ -100,6 +100,18 @@ TEST_F(ChosenSearch, IsThatOfTheStudyAsItsFileSaysIt)
                  "5: other (analytical engine, "});
 }
 
+/// Nothing else can be meant; what was set is said of it.
+TEST_F(ChosenSearch, IsTheOnlyOneWhateverWasSet)
+{
+    ASSERT_EQ(Run("explore study.yaml --db a.db --verify 0 --set network.qps=8").code, 0);
+    for (const std::string& command : Readers())
+    {
+        EXPECT_EQ(Run(command).code, 0) << command;
+        EXPECT_EQ(Run(command).out, Run(command + " --search 1").out) << command;
+    }
+    EXPECT_THAT(Run("show a.db").out, HasSubstr("network.qps=8"));
+}
+
 TEST_F(ChosenSearch, IsNoPointOfASweepAlone)
 {
     ASSERT_EQ(Run("explore study.yaml --db a.db --sweep cluster.cross.distance=1km,4000km").code,

@@ -348,9 +348,13 @@ class Pages(unittest.TestCase):
     def test_which_search_is_meant(self):
         """By the rule of the program's commands, in the same words."""
         db = self.folder / "meant.db"
+        out = self.folder / "meant.html"
+        scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": [],
+                                               "cluster.cross.oversubscription": 16})
+        self.assertIn("cluster.cross.oversubscription=16", " ".join(self.page(db).texts[""]))
+        db.unlink()
         scaleacross.explore(STUDY, db=db, set={**ANALYTICAL, "baselines": []},
                             sweep={"cluster.cross.oversubscription": [1, 16]})
-        out = self.folder / "meant.html"
 
         def asked(problem, count):
             code, _, said = write(db, out)

@@ -121,6 +121,10 @@ ChosenSearch(const std::string& path, const std::vector<SearchSummary>& searches
         }
         return *found;
     }
+    if (searches.size() == 1)
+    {
+        return searches.front(); // whatever was set: its header says so
+    }
     const std::vector<const SearchSummary*> meant = AsWritten(searches);
     if (meant.size() != 1)
     {

@@ -37,7 +37,9 @@ AddStudyOrKept(Command command, CommonOptions& options)
     command
         .Add("--search",
              options.kept.search,
-             "number of the search in it; default: that of the study as its file says it")
+             "number of the search in it; default: the only one, or that of the study as its file "
+             "says "
+             "it")
         .Between(1, std::numeric_limits<int64_t>::max())
         .Needs("--from");
     command.Add("--rank", options.kept.rank, "which of its plans, 1 being the best")

@@ -34,8 +34,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
                         default=pathlib.Path("report.html"),
                         help="file to write, .html; replaced if it exists; default: report.html")
     parser.add_argument("--search", metavar="N", type=positive,
-                        help="number of the search; default: that of the study as its file "
-                        "says it, without --set or --sweep")
+                        help="number of the search; default: the only one, or that of the study as its "
+                        "file says it, without --set or --sweep")
     parser.add_argument("--top", metavar="N", type=positive, default=10,
                         help="how many of the best plans to show; default: 10")
     parser.add_argument("--tokens", metavar="N", type=token_count, default=1e12,

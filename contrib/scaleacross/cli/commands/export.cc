@@ -189,7 +189,8 @@ AddExport(CommandLine& program)
     command
         .Add("--search",
              options->common.kept.search,
-             "number of the search; default: that of the study as its file says it")
+             "number of the search; default: the only one, or that of the study as its file says "
+             "it")
         .Between(1, std::numeric_limits<int64_t>::max());
     command
         .Add("--rank",

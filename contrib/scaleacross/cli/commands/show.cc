@@ -494,7 +494,9 @@ AddShow(CommandLine& program)
     command
         .Add("--search",
              options->search,
-             "number of the search to print; default: that of the study as its file says it")
+             "number of the search to print; default: the only one, or that of the study as its "
+             "file says "
+             "it")
         .Between(1, std::numeric_limits<int64_t>::max());
     command.Add("--top", options->top, "rows of the ranking to print")
         .Between(1, 1000000)
