@@ -91,11 +91,14 @@ NOTES = [re.compile(pattern) for pattern in (
     r"CUDA graph (local:)?full_iteration", r"full CUDA graph", r"no CUDA graph",
     r"CUDA graphs (on|off)",
     r"TP (userbuffer )?(overlap )?(on|off)", r"TP userbuffer overlap \(recipe defaults\)",
+    r"yaml: ub_tp_comm_overlap (True|False)", r"pp_layout \S+", r"8x200 Gb/s TCPXO",
     r"grad/param and TP overlap", r"(no|vanilla) TP", r"async TP( off)?", r"no async TP",
     r"eager", r"(torch\.)?compile", r"no compile",
     # Gradients are reduced and parameters gathered beside computing, messages of the pipeline too.
-    r"grad RS/param AG overlapped( \(distributed_fused_adam\))?",
-    r"grad/param( (and p2p )?overlap)?", r"p2p overlap", r"p2p overlapped( with VP)?",
+    r"grad RS/param AG( overlapped( \(distributed_fused_adam\))?)?",
+    r"grad/param( (and p2p )?overlap)?", r"p2p( overlap)?", r"p2p overlapped( with VP)?",
+    # What tensor parallelism always has, and the orders that the degrees stand for.
+    r"SP", r"1F1B", r"schedule interleaved 1F1B",
     r"(torch FSDP default|FSDP2) prefetch", r"recipe overlaps \(as dgxc 24\.11\)",
     # XLA's stacks have it; a ring is how context parallelism exchanges.
     r"XLA( latency-hiding)?", r"CP\d+ ring",
@@ -168,6 +171,38 @@ def recompute_of(run, source):
     return {"plan.recompute": word_of(run, "recompute", RECOMPUTE, source)}
 
 
+# --- Layers of positions --------------------------------------------------------------------------
+
+def unfolded(layout):
+    """A layout of Megatron's without its repetitions: "(t*2/)*2tL" is "tt/tt/tL"."""
+    repeated = re.compile(r"(?:\(([^()]*)\)|([a-zA-Z/]))\*(\d+)")
+    text = layout.replace("|", "/")
+    while found := repeated.search(text):
+        once = found[1] if found[1] is not None else found[2]
+        text = text[:found.start()] + once * int(found[3]) + text[found.end():]
+    return text
+
+
+def layout_of(run, positions, layers):
+    """plan.layers of a run whose notes give Megatron's layout of the pipeline: E is the embedding,
+    t a layer, m a module of multi-token prediction, L the loss; positions are parted by / or |."""
+    found = re.search(r"pp_layout (\S+)", run["overlap_notes"])
+    if not found:
+        return {}
+    parts = unfolded(found[1]).split("/")
+    ours = ["E?t*"] + ["t*"] * (len(parts) - 2) + ["t*m*L?"] if len(parts) > 1 else ["E?t*m*L?"]
+    if (len(parts) != positions or
+            not all(re.fullmatch(our, part) for our, part in zip(ours, parts))):
+        raise Inexpressible(f"overlap_notes: layout {found[1]!r} is none of {positions} positions "
+                            "with the embedding on the first, and loss and modules of multi-token "
+                            "prediction on the last")
+    counts = [part.count("t") for part in parts]
+    if sum(counts) != layers:
+        raise Inexpressible(f"overlap_notes: layout {found[1]!r} has {sum(counts)} of the model's "
+                            f"{layers} layers")
+    return {"plan.layers": "+".join(map(str, counts))}
+
+
 # --- Sharding -------------------------------------------------------------------------------------
 
 def sharding_of(run, source):
@@ -220,7 +255,7 @@ class Source:
 def by_notes(run):
     """NVIDIA's tables name the overlap of tensor parallelism in their notes."""
     notes = run["overlap_notes"]
-    return not re.search(r"TP (userbuffer )?(overlap )?off|no TP|vanilla TP", notes)
+    return not re.search(r"TP (userbuffer )?(overlap )?off|no TP|vanilla TP|overlap False", notes)
 
 
 def not_nvfp4(run):
@@ -421,12 +456,15 @@ def row_of(run):
            **recompute_of(run, source),
            **source.row_keys(run), **routing_of(run), **dispatch_of(run), **overlap_of(run),
            **graphs_of(run)}
+    if "TCPXO" in run["overlap_notes"]:
+        row[SITE + "gpu.nic_rate"] = "200Gbps"
+    row |= layout_of(run, row["plan.pp"] * row.get("plan.chunks", 1), layers_of(row))
     if whole(run, "tp", 1) > 1 and source.overlaps(run):
         row["plan.async_tp"] = "true"
     if int(row.get("plan.offload_layers", 0)) >= layers_of(row):
         raise Inexpressible(f"recompute: {run['recompute']!r} of a model with {layers_of(row)} "
                             "layers")
-    row |= ends_of(row)
+    row |= {} if "plan.layers" in row else ends_of(row)
     return {key: str(value) for key, value in row.items()}
 
 

@@ -122,6 +122,30 @@ class PublishedRows(unittest.TestCase):
         self.assertEqual(row(ep="8", etp="1")["plan.etp"], "1")
         self.assertNotIn("plan.etp", row(ep="8", etp="4"))
 
+    def test_a_layout_of_megatrons_is_layers_of_positions(self):
+        run = {**RUN, "model": "DeepSeek-V3-671B", "gpus": "256", "tp": "1", "pp": "4", "cp": "1",
+               "vp": "4", "dp": "64", "ep": "64"}
+        notes = "EP a2a overlapped (1F1B) ; dispatcher deepep ; pp_layout "
+        row = published_rows.row_of({**run, "overlap_notes": notes + "Et*4/(t*4/)*14tmL"})
+        self.assertEqual(row["plan.layers"], "+".join(["4"] * 15 + ["1"]))  # 61 in all
+        parted = published_rows.row_of({**run, "overlap_notes": "pp_layout E|(t*4|)*13t*5|t*4mL"})
+        self.assertEqual(parted["plan.layers"], "+".join(["0"] + ["4"] * 13 + ["5", "4"]))
+        for layout, why in [("Et*4/(t*4/)*14L", "has 60 of the model's 61 layers"),
+                            ("Et*4/(t*4/)*13t*5mL", "is none of 16 positions"),
+                            ("t*4/E(t*4/)*14tmL", "is none of 16 positions")]:
+            with self.assertRaisesRegex(published_rows.Inexpressible, why):
+                published_rows.row_of({**run, "overlap_notes": "pp_layout " + layout})
+
+    def test_words_of_notes(self):
+        def row(notes):
+            return published_rows.row_of({**RUN, "overlap_notes": notes})
+        plain = row("")
+        self.assertEqual(row("grad RS/param AG, p2p, SP; 1F1B; schedule interleaved 1F1B"), plain)
+        self.assertEqual(row("yaml: ub_tp_comm_overlap True"), plain)
+        off = row("yaml: ub_tp_comm_overlap False")
+        self.assertEqual(set(plain) - set(off), {"plan.async_tp"})
+        self.assertEqual(row("8x200 Gb/s TCPXO")["cluster.buildings.0.gpu.nic_rate"], "200Gbps")
+
     def test_what_is_not_expressed_is_named(self):
         for column, words in REFUSED.items():
             for word in words:

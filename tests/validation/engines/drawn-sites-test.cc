@@ -114,7 +114,7 @@ TEST(DrawnSites, BoundsRiseToTheTime)
 
 TEST(DrawnSites, ASearchFindsWhatRunningEverythingFinds)
 {
-    const size_t most = Draws(2);
+    const size_t most = Draws(1);
     DrawnSites draw(52);
     const AnalyticalEngine engine;
     size_t searched = 0;
