@@ -15,8 +15,9 @@ namespace scaleacross
 
 /**
  * Returns the search of a database that a command means: the one of this number, or, of 0, the only
- * one there is, or the only one of a study as its file says it, without --set or --sweep. All commands that read a search
- * have their choice from here, and the Python package has the same rule (database.choose_search).
+ * one there is, or the only one of a study as its file says it, without --set or --sweep. All
+ * commands that read a search have their choice from here, and the Python package has the same rule
+ * (database.choose_search).
  *
  * Throws ConfigError with a list of what is there where no search is meant, or several could be.
  */
