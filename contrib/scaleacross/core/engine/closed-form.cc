@@ -88,14 +88,16 @@ class Summation : private LeastTimes
         return scaleacross::CutBound(Use(), m_network, m_run.graph);
     }
 
-    /// That of a cut for gathers and reductions, and what is between these.
+    /// That of a cut for gathers and reductions, and what is between these; not of every engine.
     double ParameterBound()
     {
+        if (m_engine != BoundOf::Analytical)
+        {
+            return 0;
+        }
         const PipelineShape shape = PipelineShapeOf(m_scenario.Job());
         AloneTimes alone(m_run.graph, m_costs);
-        LeastTimes& times = m_engine == BoundOf::Analytical ? static_cast<LeastTimes&>(alone)
-                                                            : static_cast<LeastTimes&>(*this);
-        return ParameterWindowBound(m_run.graph, shape, m_costs, Use(), m_network, times);
+        return ParameterWindowBound(m_run.graph, shape, m_costs, Use(), m_network, alone);
     }
 
   private:

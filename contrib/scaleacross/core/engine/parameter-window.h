@@ -14,8 +14,8 @@ namespace scaleacross
 {
 
 /**
- * What an iteration takes at least since one cut has to carry all gathers and reductions of all
- * stages in a part of it, in seconds; 0: nothing is said.
+ * What an iteration takes at least by the analytical engine since one cut has to carry all gathers
+ * and reductions of all stages in a part of it, in seconds; 0: nothing is said.
  *
  * Where parameters are gathered once and gradients reduced at the end, a stage has nothing of
  * either under way from when its last gather is awaited, in the first forward of its last chunk, to
@@ -31,6 +31,12 @@ namespace scaleacross
  * of the last stage comes last. The rest of the iteration is LeastUntilPosted() from there. Of
  * a collective that several classes post the one that posts last decides, so that every one on the
  * cut has to have a member among the classes that are joined with the last.
+ *
+ * It is no bound of engines whose members of a collective begin and end by themselves. There a
+ * member of a ring goes on when it has received all, though what it has sent waits before a scarce
+ * span, and it sends what it has to a neighbour that has not posted yet: the cut carries some while
+ * everybody computes. Flows over a span of 50 Gbps between two buildings with rings of four take
+ * 7.90 s where this says 7.97 s.
  *
  * The steady state has that period. Of a measured iteration it is a bound as far as classes are as
  * far behind each other at its end as at its beginning.
