@@ -147,6 +147,34 @@ plan: {tp: 4, pp: 2, dp: 4, crossing: dp, bucket: 100GB, sharding: )" +
     }
 }
 
+// Eight blocks of a server, 3, 3 and 2 of them in far buildings, and four stages of two blocks over
+// which experts go: of these stages the second alone lies in two buildings. The third, in the
+// building in which the second ends, waits for no span.
+TEST(Bound, OfAFirstLookTakesALayerWhereItsStageLies)
+{
+    const Scenario scenario = ParseStudy(R"(
+study: astride
+model: mixtral-8x7b
+workload: {sequence: 4096, global_batch: 8}
+cluster:
+  buildings:
+    - {name: north, gpus: 24, gpu: h100}
+    - {name: south, gpus: 24, gpu: h100}
+    - {name: west, gpus: 16, gpu: h100}
+  cross: {capacity: 3.2Tbps, distance: 3000km}
+plan: {tp: 8, pp: 4, dp: 2, ep: 2, crossing: tp-cp-dp-ep-pp, sharding: zero1, recompute: full}
+)",
+                                         "astride.yaml")
+                                  .scenario;
+    const auto report = std::get<RunReport>(AnalyticalEngine().Run(scenario, RunOptions()));
+    const LeastPasses passes({scenario.network}, BoundOf::Analytical);
+    for (const PlanDepth depth : kPlanDepths)
+    {
+        const auto looked = std::get<ClosedForm>(FirstLook(scenario, depth, &passes));
+        EXPECT_LE(looked.bound, report.iterationTime);
+    }
+}
+
 // Experts over two buildings: what their all-to-alls send over the span is known at a first look,
 // as soon as the layout is, whatever the schedule. A ring of the few gradients besides is not
 // counted.

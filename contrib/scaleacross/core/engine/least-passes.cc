@@ -63,12 +63,12 @@ class LayerBodies
   public:
     LayerBodies(const Scenario& scenario,
                 const RankLayout& layout,
-                uint32_t building,
+                Rank representative,
                 const std::shared_ptr<const NetworkFacts>& facts,
                 BoundOf engine)
         : m_ranks(scenario,
                   layout,
-                  layout.buildingBegin[building],
+                  representative,
                   facts,
                   StagesAreAlike(scenario, layout, *facts) ? engine : BoundOf::EveryEngine)
     {
@@ -76,7 +76,7 @@ class LayerBodies
         BodyBuilder bodies(scenario,
                            layout,
                            m_ranks.Rules(),
-                           {scenario.cluster.buildings[building].gpu},
+                           {scenario.cluster.buildings[layout.BuildingOf(representative)].gpu},
                            split,
                            m_ranks.Table(),
                            m_ranks.Bodies());
@@ -132,18 +132,41 @@ IsLong(const JobSpec& job, uint32_t microbatches)
     return uint64_t{3} * job.plan.pp * job.plan.chunks * microbatches > g_mostPasses;
 }
 
-/// Whether every stage has as many ranks in each building as the others.
+/// Whether two stages have as many ranks in each building, so that their groups lie alike.
+bool
+LieAlike(const RankLayout& layout, uint32_t a, uint32_t b)
+{
+    for (uint32_t building = 0; building < layout.Buildings(); building++)
+    {
+        if (layout.StageRanksIn(building, a) != layout.StageRanksIn(building, b))
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// The first stage that lies as this one.
+uint32_t
+FirstAlike(const RankLayout& layout, uint32_t stage)
+{
+    uint32_t first = 0;
+    while (!LieAlike(layout, first, stage))
+    {
+        first++;
+    }
+    return first;
+}
+
+/// Whether all stages do.
 bool
 StagesLieAlike(const RankLayout& layout)
 {
     for (uint32_t stage = 1; stage < layout.pipeline.Size(); stage++)
     {
-        for (uint32_t b = 0; b < layout.Buildings(); b++)
+        if (!LieAlike(layout, 0, stage))
         {
-            if (layout.StageRanksIn(b, stage) != layout.StageRanksIn(b, 0))
-            {
-                return false;
-            }
+            return false;
         }
     }
     return true;
@@ -172,22 +195,23 @@ LeastPasses::LeastPasses(std::vector<NetworkPlan> networks, BoundOf engine)
 }
 
 LeastPasses::Layers
-LeastPasses::Find(const Scenario& given, uint32_t building) const
+LeastPasses::Find(const Scenario& given, const RankLayout& layout, uint32_t stage) const
 {
+    const Rank first = layout.FirstOf(stage);
+    const GpuSpec& gpu = given.cluster.buildings[layout.BuildingOf(first)].gpu;
     Scenario scenario = given;
     JobSpec& job = scenario.Job();
     job.plan = WithoutShards(job.plan);
-    const GpuSpec& gpu = scenario.cluster.buildings[building].gpu;
-    const ParallelPlan first = job.plan;
+    const ParallelPlan plan = job.plan;
     Layers layers;
     for (const bool behind : {false, true})
     {
         std::vector<Layer>& kinds = behind ? layers.behind : layers.kinds;
-        if (behind && first.recomputeLayers == 0)
+        if (behind && plan.recomputeLayers == 0)
         {
             continue;
         }
-        job.plan = first.OfLayer(behind ? first.recomputeLayers : 0);
+        job.plan = plan.OfLayer(behind ? plan.recomputeLayers : 0);
         job.plan.recomputeLayers = 0;
         const auto take = [&](const std::vector<Layer>& found) {
             for (size_t kind = 0; kind < found.size(); kind++)
@@ -209,8 +233,8 @@ LeastPasses::Find(const Scenario& given, uint32_t building) const
         for (const NetworkPlan& network : m_networks)
         {
             scenario.network = network;
-            const RankLayout layout = std::get<RankLayout>(LayOut(job.plan, scenario.cluster));
-            LayerBodies bodies(scenario, layout, building, m_facts->Of(scenario), m_engine);
+            const RankLayout own = std::get<RankLayout>(LayOut(job.plan, scenario.cluster));
+            LayerBodies bodies(scenario, own, first, m_facts->Of(scenario), m_engine);
             std::vector<Layer> found(ModelSpec::kLayerKinds);
             for (uint32_t kind = 0; kind < found.size(); kind++)
             {
@@ -229,19 +253,20 @@ LeastPasses::Find(const Scenario& given, uint32_t building) const
             take(found);
         }
     }
-    layers.embedding = PassOf(CostOfEmbedding(job.model, job.workload, first, gpu));
-    layers.head = PassOf(CostOfHead(job.model, job.workload, first, gpu));
+    layers.embedding = PassOf(CostOfEmbedding(job.model, job.workload, plan, gpu));
+    layers.head = PassOf(CostOfHead(job.model, job.workload, plan, gpu));
     return layers;
 }
 
 const LeastPasses::Layers&
-LeastPasses::Known(const Scenario& scenario, uint32_t building) const
+LeastPasses::Known(const Scenario& scenario, const RankLayout& layout, uint32_t stage) const
 {
+    const uint32_t alike = FirstAlike(layout, stage);
     const ParallelPlan& plan = scenario.Job().plan;
     const RecomputedParts& again = *plan.recompute;
     Key key = LayoutKey(plan);
     key.insert(key.end(),
-               {building,
+               {alike,
                 plan.recomputeLayers > 0,
                 plan.offloadLayers,
                 plan.asyncTensor,
@@ -256,7 +281,7 @@ LeastPasses::Known(const Scenario& scenario, uint32_t building) const
             return known->second;
         }
     }
-    Layers found = Find(scenario, building);
+    Layers found = Find(scenario, layout, alike);
     const std::unique_lock<std::shared_mutex> lock(m_mutex);
     return m_layers.try_emplace(std::move(key), std::move(found)).first->second;
 }
@@ -298,16 +323,16 @@ LeastPasses::Of(const Scenario& scenario, const RankLayout& layout) const
     }
     const PipelineShape shape = PipelineShapeOf(job);
     const auto split = LayersOf(scenario, layout);
-    std::vector<const Layers*> known(layout.Buildings(), nullptr);
+    std::vector<const Layers*> known(shape.ranks, nullptr);
     std::vector<PassTimes> passes(split.size());
     for (uint32_t position = 0; position < split.size(); position++)
     {
-        const uint32_t building = layout.BuildingOf(layout.FirstOf(RankOf(shape, position)));
-        if (known[building] == nullptr)
+        const uint32_t stage = FirstAlike(layout, RankOf(shape, position));
+        if (known[stage] == nullptr)
         {
-            known[building] = &Known(scenario, building);
+            known[stage] = &Known(scenario, layout, stage);
         }
-        for (const PassTimes& piece : PiecesOf(job, split[position], *known[building]))
+        for (const PassTimes& piece : PiecesOf(job, split[position], *known[stage]))
         {
             passes[position] += piece;
         }
@@ -325,7 +350,7 @@ LeastPasses::SpanSeconds(const Scenario& scenario,
         return 0;
     }
     const JobSpec& job = scenario.Job();
-    const Layers& layers = Known(scenario, layout.BuildingOf(layout.FirstOf(0)));
+    const Layers& layers = Known(scenario, layout, 0);
     std::vector<double> seconds;
     for (uint32_t layer = 0; layer < job.model.LayersInTraining(); layer++)
     {
@@ -448,8 +473,8 @@ LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout, uint32_t
         return {};
     }
     const StageLayers stage = LayersOf(scenario, layout).front();
-    const Rank first = layout.FirstOf(RankOf(PipelineShapeOf(job), 0));
-    const uint32_t building = layout.BuildingOf(first);
+    const uint32_t rank = RankOf(PipelineShapeOf(job), 0);
+    const Rank first = layout.FirstOf(rank);
     const ShardSizes shards = ShardSizesOf(layout);
     const std::vector<ParameterUnit> units = UnitsOf(job, stage);
     std::vector<UnitTimes> times;
@@ -460,8 +485,8 @@ LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout, uint32_t
         parameters += ShardOf(unit, shards);
     }
     PassEnds ends =
-        scaleacross::EndsOf(PiecesOf(job, stage, Known(scenario, building)), units, times);
-    const GpuSpec& gpu = scenario.cluster.buildings[building].gpu;
+        scaleacross::EndsOf(PiecesOf(job, stage, Known(scenario, layout, rank)), units, times);
+    const GpuSpec& gpu = scenario.cluster.buildings[layout.BuildingOf(first)].gpu;
     ends.last += CostOfOptimizer(parameters, job.workload, gpu).S();
     if (job.plan.Reshards() && !IsLong(job, microbatches))
     {

@@ -27,9 +27,9 @@ namespace scaleacross
  * gathers, reductions and the optimizer add at both ends of an iteration. Messages, and what others
  * are in the way of, only add to it.
  *
- * Layers of a kind take the same on all ranks of a building, and plans by the thousand have their
- * layers in common: found once for each of the degrees, recomputation and building, and the least
- * over the networks that the search has.
+ * Layers of a kind take the same in all stages that lie alike over the buildings, and plans by the
+ * thousand have their layers in common: found once for each of the degrees, recomputation and such
+ * stages, and the least over the networks that the search has.
  *
  * Threads may share one.
  */
@@ -86,8 +86,8 @@ class LeastPasses
 
     using Key = std::vector<uint64_t>;
 
-    const Layers& Known(const Scenario& scenario, uint32_t building) const;
-    Layers Find(const Scenario& scenario, uint32_t building) const;
+    const Layers& Known(const Scenario& scenario, const RankLayout& layout, uint32_t stage) const;
+    Layers Find(const Scenario& scenario, const RankLayout& layout, uint32_t stage) const;
     double GathersOf(const Scenario& scenario,
                      const RankLayout& layout,
                      const PipelineShape& shape) const;

@@ -23,7 +23,7 @@ namespace scaleacross
 {
 
 /**
- * The ranks of a plan's first stage that has any in a building, without anything to run:
+ * The ranks of a stage of a plan, without anything to run:
  * collectives and bodies are written into it, and then it is asked what they take at least.
  *
  * Of every engine that is LeastCosts. Of the analytical engine it is what they take with ports and
