@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -244,6 +246,36 @@ TEST(BestFirstSearch, WhatHasRunElsewhereCountsOnceWhereItIsStopped)
     const auto again = BestFirstSearch().Run(space, engine, options, sink); // stop is still set
     EXPECT_EQ(again.counts.evaluated, some.counts.evaluated);
     EXPECT_EQ(Texts(again), Texts(some));
+}
+
+/// A plan is filtered once, also where the search is stopped and counts what it has.
+TEST(BestFirstSearch, AsksNothingAgainWhereItIsStopped)
+{
+    const SearchSpace space(TwoBuildings(g_axes));
+    std::atomic<bool> stop{false};
+    std::atomic<int> calls{0};
+    const FakeEngine engine([&](const ParallelPlan& plan) {
+        stop = stop || ++calls == 17;
+        return DistinctTime(plan);
+    });
+    std::map<std::string, int> asked;
+    std::mutex mutex;
+    SearchOptions options = Options(2);
+    options.stop = &stop;
+    options.keep = 100;
+    options.filter = [&](const Scenario& scenario, const IsWorthMore& isWorthMore) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        asked[CanonicalText({scenario.Job().plan, scenario.network})]++;
+        return SmallMicrobatches(scenario, isWorthMore);
+    };
+    MemorySink sink;
+    const auto result = BestFirstSearch().Run(space, engine, options, sink);
+    ASSERT_TRUE(result.interrupted);
+    ASSERT_GE(result.counts.evaluated, 17);
+    for (const auto& [text, times] : asked)
+    {
+        EXPECT_EQ(times, 1) << text;
+    }
 }
 
 /// Bounds are times here. With keep 1 nothing runs behind the proof but what is under way with it;

@@ -175,11 +175,16 @@ class Course
     /// Counts a plan as one that ran, once: it was not decided, or ruled out by this board.
     void TakeBeside(const Ranked& ranked, const Leaderboard& board)
     {
+        if (m_ran.count(ranked.text) > 0)
+        {
+            return; // its bound need not be found once more, for which nobody waits any longer
+        }
         const auto form = m_families.KnownOf(ranked.plan);
-        if (!form || ranked.report.iterationTime < form->bound || !m_ran.insert(ranked.text).second)
+        if (!form || ranked.report.iterationTime < form->bound)
         {
             return;
         }
+        m_ran.insert(ranked.text);
         m_board.Offer(ranked);
         m_partial.evaluated++;
         const auto ruledOut = m_partial.rejected.find(kRuledOut);
