@@ -129,7 +129,7 @@ TEST(OneSite, EachKindOfGpuHasOneOfTheMeanPeak)
                                testing::HasSubstr("fabric and NICs of west")));
 }
 
-/// H100 and H200 are the same chip with other memory.
+/// H100 and H200 are the same chip with other memory; their scale-up network is no other one.
 TEST(OneSite, APeakThatAllHaveStaysAsItIs)
 {
     const Study study = Unequal("gpu: h100", "gpu: h200");
@@ -137,7 +137,9 @@ TEST(OneSite, APeakThatAllHaveStaysAsItIs)
     ASSERT_EQ(sites.size(), 2U);
     EXPECT_TRUE(sites[0].study.scenario.cluster.buildings[0].gpu ==
                 study.scenario.cluster.buildings[0].gpu);
-    EXPECT_THAT(sites[1].assumed, testing::HasSubstr("96 h200, whose peak all GPUs of the study"));
+    EXPECT_THAT(sites[1].assumed,
+                testing::StartsWith("96 h200, whose peak all GPUs of the study have; with memory, "
+                                    "its bandwidth and the scale-up network of their own; "));
 }
 
 TEST(OneSite, AKindWhoseFabricDoesNotGrowIsLeftOut)

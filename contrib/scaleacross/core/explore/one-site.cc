@@ -172,7 +172,7 @@ OneSitesOf(const Study& study)
         {
             assumed = std::to_string(cluster.Gpus()) + " " + name +
                       TakeMeanPeaks(study.scenario, kind.gpu) +
-                      "; their memory, its bandwidth and their scale-up network, which differ; " +
+                      "; with memory, its bandwidth and the scale-up network of their own; " +
                       assumed;
         }
         try
