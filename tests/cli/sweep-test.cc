@@ -56,6 +56,22 @@ TEST_F(Commands, SweepChecksEveryValueFirst)
     EXPECT_THAT(Files(), ElementsAre("study.yaml"));
 }
 
+/// Standard input can be read once, and what it says is a study at every point, and without them.
+TEST_F(Commands, SweepsAStudyThatIsPiped)
+{
+    const std::string sweep = " --sweep cluster.cross.distance=1km,10km";
+    const auto named = RunJson("explore study.yaml --db named.db" + sweep);
+    const auto piped = RunJson("explore - --db piped.db" + sweep + " <study.yaml");
+    EXPECT_EQ(piped.at("as_written"), (nlohmann::json{{"cluster.cross.distance", "10km"}}));
+    for (const char* key : {"as_written", "flips", "fastest"})
+    {
+        EXPECT_EQ(piped.at(key), named.at(key)) << key;
+    }
+    EXPECT_EQ(RunJson("explore - --db set.db --set cluster.cross.distance=10000m <study.yaml")
+                  .at("settings"),
+              nlohmann::json::object());
+}
+
 TEST_F(Commands, SweepsOfTwoSettingsAreAGrid)
 {
     const std::string sweeps = "explore study.yaml --sweep cluster.cross.distance=1km,300km "

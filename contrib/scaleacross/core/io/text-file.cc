@@ -198,7 +198,9 @@ ReadStandardInput()
     {
         NoteInputFile(path); // the shell has opened a file for it
     }
-    return ReadStream(std::cin, kStandardInput);
+    // It can be read once, and a study is read for every point of a sweep.
+    static const std::string text = ReadStream(std::cin, kStandardInput);
+    return text;
 }
 
 } // namespace scaleacross
