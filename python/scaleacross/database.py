@@ -85,28 +85,29 @@ IDLE = {"study", "engines", "baselines"}
 LISTED = 20  # searches; more are not read
 
 
-def _settings_of(search: Mapping[str, Any]) -> dict[str, str]:
+def settings_of(search: Mapping[str, Any]) -> dict[str, str]:
+    """What was set of a study: {"cluster.cross.distance": "30km"}."""
     settings = search["settings"]
     return json.loads(settings) if isinstance(settings, str) else {}
 
 
 def changes_of(search: Mapping[str, Any]) -> list[str]:
     """What --set and --sweep changed of the question of a search: cluster.cross.distance=30km."""
-    return [f"{key}={value}" for key, value in _settings_of(search).items() if key not in IDLE]
+    return [f"{key}={value}" for key, value in settings_of(search).items() if key not in IDLE]
 
 
 def _name_of(search: Mapping[str, Any]) -> str:
     return ", ".join([search["study"],
-                      *(f"{key}={value}" for key, value in _settings_of(search).items())])
+                      *(f"{key}={value}" for key, value in settings_of(search).items())])
 
 
 def _as_written(found: pandas.DataFrame) -> pandas.DataFrame:
     """The searches of studies as their files say them, without --set or --sweep; one with engines of
     its own is none beside that of the same study without."""
-    rows = [row for row in found.to_dict("records") if _settings_of(row).keys() <= IDLE]
-    plain = {row["study"] for row in rows if "engines" not in _settings_of(row)}
+    rows = [row for row in found.to_dict("records") if settings_of(row).keys() <= IDLE]
+    plain = {row["study"] for row in rows if "engines" not in settings_of(row)}
     ids = [row["id"] for row in rows
-           if "engines" not in _settings_of(row) or row["study"] not in plain]
+           if "engines" not in settings_of(row) or row["study"] not in plain]
     return found[found["id"].isin(ids)]
 
 

@@ -27,7 +27,8 @@ sys.path.insert(0, str(TOP / "python"))
 import scaleacross  # noqa: E402
 from scaleacross.report import __main__ as report  # noqa: E402
 from scaleacross.report import words  # noqa: E402
-from scaleacross.report.source import numbers_of, settings_of, settings_text  # noqa: E402
+from scaleacross.database import settings_of  # noqa: E402
+from scaleacross.report.source import numbers_of, settings_text  # noqa: E402
 
 ANALYTICAL = {"engines": ["analytical"]}
 MARKUP = "</script><img src=x onerror=alert(1)> & \"q\" 'x' {{ 7 * 7 }}"

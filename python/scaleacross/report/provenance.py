@@ -8,9 +8,10 @@ import json
 import shlex
 from typing import Any
 
+from scaleacross.database import settings_of
 from scaleacross.report.extras import nominal_name
 from scaleacross.report.sections import Section
-from scaleacross.report.source import Source, settings_of, settings_text
+from scaleacross.report.source import Source, settings_text
 from scaleacross.report.tables import Column, table
 from scaleacross.report.words import count, missing, seconds
 

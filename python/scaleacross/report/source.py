@@ -18,7 +18,7 @@ from typing import Any
 import pandas
 
 from scaleacross import database
-from scaleacross.database import InputError
+from scaleacross.database import InputError, settings_of
 from scaleacross.program import ProgramError, call
 from scaleacross.report.training import Job, job_of
 from scaleacross.report.words import count, missing
@@ -75,15 +75,6 @@ class Sweep:
     held: dict[str, str]
 
 
-# Keys of a study that leave its plans and their times as they are.
-WITHOUT_EFFECT = {"study", "engines", "baselines"}
-
-
-def settings_of(search: dict[str, Any]) -> dict[str, str]:
-    """What was set of a study: {"cluster.cross.distance": "30km"}."""
-    return {} if missing(search["settings"]) else json.loads(search["settings"])
-
-
 def settings_text(search: dict[str, Any]) -> str:
     """As it was said: plan.tp=8, plan.pp=2; "" where nothing was set."""
     return ", ".join(f"{key}={value}" for key, value in settings_of(search).items())
@@ -91,7 +82,7 @@ def settings_text(search: dict[str, Any]) -> str:
 
 def effects_of(search: dict[str, Any]) -> dict[str, str]:
     """Of these what makes it another question."""
-    return {key: value for key, value in settings_of(search).items() if key not in WITHOUT_EFFECT}
+    return {key: value for key, value in settings_of(search).items() if key not in database.IDLE}
 
 
 def is_answered(search: dict[str, Any]) -> bool:

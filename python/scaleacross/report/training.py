@@ -44,7 +44,7 @@ def job_of(scenario: str, tokens: float) -> Job | None:
 
 
 def gpus_text(cluster: list[dict[str, Any]]) -> str:
-    """32 h100 in north; 64 a100-80g in south and west: by kind, with the sites of each."""
+    """32 h100 (north 32); 96 a100-80g (south 64, west 32): by kind, with the sites of each."""
     kinds: dict[str, list[dict[str, Any]]] = {}
     for building in cluster:
         gpu = building["gpu"]
