@@ -144,7 +144,6 @@ OverlapLine(const RunReport& report)
     return text + ".";
 }
 
-/// The entry of the stage that holds most.
 /// The stage with the least left of what its GPU may fill; where nothing is known of GPUs, of which
 /// usable is 0, that is the fullest.
 std::vector<MemoryUse>::const_iterator

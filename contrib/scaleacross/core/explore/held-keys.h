@@ -49,8 +49,8 @@ std::vector<FieldOutside> FieldsOutside(const Study& study,
                                         const SearchSpace& space,
                                         const Plan& plan);
 
-/// "tp 2 (plan.tp holds 1), sharding fsdp (the search has zero1 and hsdp) and 3 more": the first
-/// few of them.
+/// "tp 2 (held at 1), sharding fsdp (search has zero1, hsdp), chunks 2 (not searched: 1),
+/// network.qps 4 (held at 16) and 3 more": the first four of them.
 std::string OutsideText(const std::vector<FieldOutside>& fields);
 
 } // namespace scaleacross
