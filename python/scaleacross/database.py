@@ -82,6 +82,8 @@ def searches(connection: sqlite3.Connection) -> pandas.DataFrame:
 
 # Keys of a study that decide nothing that a search of it finds, but for its first engine.
 IDLE = {"study", "engines", "baselines"}
+# What explore was asked for by options: column, and what is usual.
+ASKED = {"objective": "time", "keep": 10, "pareto_of": "none", "gap_asked": 0}
 LISTED = 20  # searches; more are not read
 
 
@@ -96,9 +98,27 @@ def changes_of(search: Mapping[str, Any]) -> list[str]:
     return [f"{key}={value}" for key, value in settings_of(search).items() if key not in IDLE]
 
 
+def asked_of(search: Mapping[str, Any]) -> dict[str, Any]:
+    """What was asked of a search that is not usual, by column of ASKED."""
+    return {column: search[column] for column, usual in ASKED.items()
+            if not pandas.isna(search[column]) and search[column] != usual}
+
+
+def number_text(value: Any) -> str:
+    """All digits. Whole numbers are floats in a column that has nothing in some rows."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 def _name_of(search: Mapping[str, Any]) -> str:
+    """What tells it from other searches, as the program's lists do."""
+    shard = ([] if pandas.isna(search["shard"]) else
+             [f"shard {number_text(search['shard'])}/{number_text(search['shards'])}"])
     return ", ".join([search["study"],
-                      *(f"{key}={value}" for key, value in settings_of(search).items())])
+                      *(f"{key}={value}" for key, value in settings_of(search).items()),
+                      *(["exhaustive"] if search["method"] == "exhaustive" else []),
+                      *(f"{column.split('_')[0]} {number_text(value)}"
+                        for column, value in asked_of(search).items()),
+                      *shard])
 
 
 def _as_written(found: pandas.DataFrame) -> pandas.DataFrame:

@@ -249,7 +249,8 @@ def collective(study: Study | None = None, *, db: str | os.PathLike[str] | None 
 
 def export(db: str | os.PathLike[str], *, search: int | None = None) -> pandas.DataFrame:
     """The plans that a search keeps with spans and figures, by rank: what `export --csv` writes.
-    search is its number as `show` lists it; left out it is the one last worked on."""
+    search is its number as `show` lists it; left out it is the only one, or that of the study as its
+    file says it."""
     return pandas.read_csv(io.StringIO(call("export", db, "--csv", *words_of({"search": search}))))
 
 

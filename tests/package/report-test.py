@@ -381,6 +381,11 @@ class Pages(unittest.TestCase):
                                                    ).replace("layers: 8", "layers: 4"))
         scaleacross.explore(other, db=db, set=ANALYTICAL)
         asked("2 searches are stored here of studies as their files say them", 5)
+        # One study asked for several things.
+        for options in ({"objective": "memory"}, {"keep": 5, "gap": "1%"}, {"exhaustive": True},
+                        {"pareto": "time,memory"}, {"shard": "1/2"}):
+            scaleacross.explore(other, db=db, set=ANALYTICAL, **options)
+        asked("searches are stored here of studies as their files say them", 10)
 
     def test_several_studies_are_not_mixed(self):
         db = self.folder / "studies.db"

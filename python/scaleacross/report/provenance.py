@@ -8,17 +8,12 @@ import json
 import shlex
 from typing import Any
 
-from scaleacross.database import settings_of
+from scaleacross.database import asked_of, number_text, settings_of
 from scaleacross.report.extras import nominal_name
 from scaleacross.report.sections import Section
 from scaleacross.report.source import Source, settings_text
 from scaleacross.report.tables import Column, table
 from scaleacross.report.words import count, missing, seconds
-
-
-def number_text(value: Any) -> str:
-    """All digits. Whole numbers are floats in a column that has nothing in some rows."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def command_of(source: Source) -> str:
@@ -27,12 +22,10 @@ def command_of(source: Source) -> str:
     words = ["./scaleacross", "explore", "STUDY", "--db", source.name]
     for key, value in settings_of(search).items():
         words += ["--set", f"{key}={value}"]
-    for option, column, default in (("--seed", "seed", None), ("--keep", "keep", 10),
-                                    ("--objective", "objective", "time"),
-                                    ("--pareto", "pareto_of", "none"), ("--gap", "gap_asked", 0)):
-        if not missing(search[column]) and search[column] != default:
-            value = search[column]
-            words += [option, number_text(value)]
+    if not missing(search["seed"]):
+        words += ["--seed", number_text(search["seed"])]
+    for column, value in asked_of(search).items():
+        words += ["--" + column.split("_")[0], number_text(value)]
     if search["method"] == "exhaustive":
         words.append("--exhaustive")
     if not missing(search["shard"]):
