@@ -65,6 +65,27 @@ TEST(PassEnds, UnitsOfSeveralLayersAreReducedAtTheirFirst)
     EXPECT_DOUBLE_EQ(ends.last, 6);
 }
 
+TEST(PassEnds, OfAWindowAreTheLastUnits)
+{
+    // A layer and a head. The head's parameters are awaited before its forward of 2, and its
+    // gradients reduced after its backward of 1 + 3.
+    const std::vector<PassTimes> pieces = {Layer(4, 5, 6), Layer(2, 1, 3)};
+    WindowEnds ends = WindowEndsOf(pieces, {{1, 1, 1}, {1, 0, 1}});
+    EXPECT_EQ(ends.left, Duration::Seconds(2));
+    EXPECT_EQ(ends.weights, Duration::Seconds(3));
+    EXPECT_EQ(ends.backwards, Duration::Seconds(4));
+    // In one unit with it, without experts, all of both.
+    ends = WindowEndsOf(pieces, {{1, 0, 2}});
+    EXPECT_EQ(ends.left, Duration::Seconds(6));
+    EXPECT_EQ(ends.weights, Duration::Seconds(9));
+    EXPECT_EQ(ends.backwards, Duration::Seconds(15));
+    // With experts, which the layer awaits and reduces somewhere: the head's, and only backward.
+    ends = WindowEndsOf(pieces, {{1, 1, 2}});
+    EXPECT_EQ(ends.left, Duration());
+    EXPECT_EQ(ends.weights, Duration::Seconds(3));
+    EXPECT_EQ(ends.backwards, Duration::Seconds(4));
+}
+
 } // namespace
 
 } // namespace scaleacross

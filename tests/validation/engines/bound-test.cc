@@ -116,6 +116,11 @@ plan: {tp: 4, pp: 4, dp: 2, crossing: dp, sharding: ddp, bucket: 100GB}
     EXPECT_GE(bound.S(), (passes + reduced) * (1 - 2e-6)); // less a millionth
     EXPECT_LT(bound.S(), passes + reduced + tensor);
     EXPECT_LT(bound, report.iterationTime);
+    // A first look knows as much.
+    const LeastPasses known({scenario.network}, BoundOf::Analytical);
+    const auto looked = std::get<ClosedForm>(FirstLook(scenario, PlanDepth::Network, &known));
+    EXPECT_GE(looked.bound.S(), (passes + reduced) * (1 - 2e-6));
+    EXPECT_LE(looked.bound, bound);
 }
 
 // Rings of four over a scarce span: by flows each member goes on when it has received all, though
@@ -207,6 +212,35 @@ plan: {tp: 1, pp: 4, dp: 8, ep: 8, crossing: ep, sharding: zero1}
             EXPECT_LE(looked.bound.S(), 1.001 * (4096 + 82) / 4096 * seconds);
         }
         EXPECT_LE(looked.bound, report.iterationTime);
+    }
+}
+
+// Passes that overlap, with experts over all servers of a building: a first look has the bodies of
+// both together, as the programs have them, which is more than what they compute and less than one
+// after the other.
+TEST(Bound, OfAFirstLookCountsWhatOverlappedPassesWaitFor)
+{
+    const Scenario scenario = ParseStudy(R"(
+study: pairs
+model: mixtral-8x7b
+workload: {sequence: 4096, global_batch: 128}
+cluster:
+  buildings:
+    - {name: one, gpus: 32, gpu: h100}
+plan: {tp: 1, pp: 4, dp: 8, ep: 8, sharding: ddp, schedule: dualpipev, chunks: 2}
+)",
+                                         "pairs.yaml")
+                                  .scenario;
+    const auto run = std::get<PreparedRun>(PrepareRun(scenario));
+    const auto computed = std::get<ClosedForm>(FirstLook(scenario));
+    for (const BoundOf engine : {BoundOf::EveryEngine, BoundOf::Analytical})
+    {
+        const LeastPasses passes({scenario.network}, engine);
+        const auto looked = std::get<ClosedForm>(FirstLook(scenario, PlanDepth::Network, &passes));
+        const Duration closed = ClosedFormOf(scenario, run, engine).bound;
+        EXPECT_GT(looked.bound.S(), 1.1 * computed.bound.S());
+        EXPECT_GT(looked.bound.S(), 0.99 * closed.S());
+        EXPECT_LE(looked.bound, closed);
     }
 }
 

@@ -150,11 +150,19 @@ AnyLayersBound(const Scenario& scenario)
     return LeastTimes(scenario).Total().S() / (1 - std::pow(1 - 1 / m, job.plan.pp));
 }
 
-/// Passes of a plan, with or without the collectives inside its layers.
+/// Passes of a plan, each by itself, with or without the collectives inside its layers.
 std::vector<PassTimes>
 PassesOf(const Scenario& scenario, const RankLayout& layout, const LeastPasses* passes)
 {
     return passes == nullptr ? PassTimesOf(scenario, layout) : passes->Of(scenario, layout);
+}
+
+/// Of these, what adds up: where passes overlap, only what they compute does.
+std::vector<PassTimes>
+WorkOf(const Scenario& scenario, const RankLayout& layout, const LeastPasses* passes)
+{
+    const bool overlap = scenario.Job().plan.schedule->Facts().overlapsPasses;
+    return PassesOf(scenario, layout, overlap ? nullptr : passes);
 }
 
 /// Of a plan that is known no further than its layers' kernels, in seconds.
@@ -187,14 +195,14 @@ BoundAbove(const Scenario& scenario,
     }
     const PipelineShape shape = PipelineShapeOf(job);
     double spans =
-        passes == nullptr ? 0 : passes->SpanSeconds(scenario, layout, shape.microbatches);
+        passes == nullptr ? 0 : passes->SpanSeconds(scenario, layout, shape.microbatches, false);
     // Tensor parallelism beside computing, which may send less.
     std::optional<Scenario> beside;
     if (passes != nullptr && job.plan.tp > 1)
     {
         beside = scenario;
         beside->Job().plan.asyncTensor = true;
-        spans = std::min(spans, passes->SpanSeconds(*beside, layout, shape.microbatches));
+        spans = std::min(spans, passes->SpanSeconds(*beside, layout, shape.microbatches, false));
     }
     const SoftwareStack& stack = job.workload.stack;
     const bool byHost = stack.hostPerLayerBackward > Duration() || stack.hostPerExpert > Duration();
@@ -203,11 +211,11 @@ BoundAbove(const Scenario& scenario,
         // What is computed again may stand beside a collective that nothing else hides.
         return std::max(spans, ComputeBound(shape, PassTimesOf(scenario, layout)));
     }
-    double bound = ComputeBound(shape, PassesOf(scenario, layout, passes));
+    double bound = ComputeBound(shape, WorkOf(scenario, layout, passes));
     if (beside)
     {
         // There computing takes longer, and waits for less.
-        bound = std::min(bound, ComputeBound(shape, PassesOf(*beside, layout, passes)));
+        bound = std::min(bound, ComputeBound(shape, WorkOf(*beside, layout, passes)));
     }
     return std::max(spans, bound);
 }
@@ -280,25 +288,35 @@ FirstLook(const Scenario& given,
     {
         ends = passes->EndsOf(scenario, layout, shape.microbatches);
     }
-    const std::vector<PassTimes> times = PassesOf(scenario, layout, passes);
-    double bound = ComputeBound(shape, times, ends);
+    double bound = ComputeBound(shape, WorkOf(scenario, layout, passes), ends);
     if (scenario.Job().plan.apportion->byTime)
     {
         // Where replicas differ in their microbatches, the first may have fewer than the mean.
         bound = std::max(bound, AnyLayersBound(scenario));
     }
-    if (passes != nullptr)
+    form.bound = LessRounding(bound);
+    if (passes == nullptr)
+    {
+        return form;
+    }
+    const auto raise = [&form](double seconds) {
+        form.bound = std::max(form.bound, LessRounding(seconds));
+    };
+    const bool sharded = depth > PlanDepth::Kernels; // it is known how
+    if (isWorthMore(form))
     {
         const auto fewest = std::min_element(microbatches.begin(), microbatches.end());
-        bound = std::max(bound, passes->SpanSeconds(scenario, layout, *fewest));
+        raise(passes->SpanSeconds(scenario, layout, *fewest, sharded));
     }
-    form.bound = LessRounding(bound);
-    if (passes != nullptr && isWorthMore(form))
+    if (isWorthMore(form))
     {
         const ReplayedPasses replayed =
-            passes->Replayed(scenario, layout, shape.microbatches, times);
-        const double end = std::max(replayed.end, replayed.ofFirst + ends.last);
-        form.bound = std::max(form.bound, LessRounding(ends.first + end));
+            passes->Replayed(scenario, layout, shape.microbatches, passes->Of(scenario, layout));
+        raise(ends.first + std::max(replayed.end, replayed.ofFirst + ends.last));
+    }
+    if (sharded && isWorthMore(form))
+    {
+        raise(passes->WindowSeconds(scenario, layout, microbatches));
     }
     return form;
 }

@@ -57,11 +57,15 @@ double ComputeBound(const PipelineShape& shape,
  *    and nothing gathered;
  *  - Shards and Network: everything.
  *
- * With `passes`, ComputeBound() is of what they say, with collectives inside layers, and from
- * Shards on with gathers, reductions and the optimizer at both ends; not down to Order where tokens
- * are sent to experts or the host is slow: what is computed again may then stand beside a
- * collective that nothing else hides. From Kernels on, if what is known by then is worth more, it
- * is the schedule's order replayed with these passes (ReplayPasses), too.
+ * With `passes`, ComputeBound() is of what they say, with collectives inside layers, where no
+ * passes overlap, and from Shards on with gathers, reductions and the optimizer at both ends; not
+ * down to Order where tokens are sent to experts or the host is slow: what is computed again may
+ * then stand beside a collective that nothing else hides. Then, as long as what is known is worth
+ * more, come from Kernels on
+ *  - what the fullest span has to carry (LeastPasses::SpanSeconds);
+ *  - the schedule's order replayed with these passes (ReplayPasses);
+ *  - from Shards on, gathers and reductions on a span, with what is between these
+ *    (LeastPasses::WindowSeconds).
  */
 std::variant<ClosedForm, Infeasible> FirstLook(const Scenario& scenario,
                                                PlanDepth depth = PlanDepth::Network,

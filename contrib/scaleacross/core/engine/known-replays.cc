@@ -15,17 +15,21 @@ constexpr size_t g_mostActions = size_t{1} << 23;
 constexpr size_t g_mostReplayed = size_t{1} << 14;
 
 void
-Append(const PipelineTimes& times, std::vector<int64_t>& key)
+Append(const std::vector<Duration>& durations, std::vector<int64_t>& key)
 {
-    for (size_t i = 0; i < times.passes.size(); i++)
+    for (const Duration duration : durations)
     {
-        const PassTimes& pass = times.passes[i];
+        key.push_back(duration.Ps());
+    }
+}
+
+void
+Append(const std::vector<PassTimes>& passes, std::vector<int64_t>& key)
+{
+    for (const PassTimes& pass : passes)
+    {
         key.insert(key.end(),
-                   {pass.forward.Ps(),
-                    pass.inputGradient.Ps(),
-                    pass.weightGradient.Ps(),
-                    i < times.hops.size() ? times.hops[i].Ps() : 0,
-                    i < times.holds.size() ? times.holds[i].Ps() : 0});
+                   {pass.forward.Ps(), pass.inputGradient.Ps(), pass.weightGradient.Ps()});
     }
 }
 
@@ -39,8 +43,21 @@ KnownReplays::KeyOf(const PipelineShape& shape)
             {shape.ranks, shape.microbatches, shape.chunks, shape.round, shape.inFlight}};
     if (shape.times)
     {
-        Append(*shape.times, key.second);
+        Append(shape.times->passes, key.second);
+        Append(shape.times->hops, key.second);
+        Append(shape.times->holds, key.second);
     }
+    return key;
+}
+
+/// Of one shape all keys have times of equally many positions, and pairs or none.
+KnownReplays::Key
+KnownReplays::KeyOf(const PipelineShape& shape, const ReplayTimes& times)
+{
+    Key key = KeyOf(shape);
+    Append(times.passes, key.second);
+    Append(times.hops, key.second);
+    Append(times.pairs, key.second);
     return key;
 }
 
@@ -72,27 +89,48 @@ KnownReplays::OrdersOf(const PipelineShape& shape) const
     return orders;
 }
 
-ReplayedPasses
-KnownReplays::Of(const PipelineShape& shape, const PipelineTimes& times) const
+template <class Value, class Find>
+Value
+KnownReplays::Known(std::map<Key, Value>& known, Key key, const Find& find) const
 {
-    Key key = KeyOf(shape);
-    Append(times, key.second);
     {
         const std::shared_lock<std::shared_mutex> lock(m_mutex);
-        const auto known = m_replayed.find(key);
-        if (known != m_replayed.end())
+        const auto entry = known.find(key);
+        if (entry != known.end())
         {
-            return known->second;
+            return entry->second;
         }
     }
-    const ReplayedPasses replayed = ReplayPasses(shape, *OrdersOf(shape), times);
+    const Value found = find();
     const std::unique_lock<std::shared_mutex> lock(m_mutex);
-    if (m_replayed.size() >= g_mostReplayed)
+    if (known.size() >= g_mostReplayed)
     {
-        m_replayed.clear();
+        known.clear();
     }
-    m_replayed.emplace(std::move(key), replayed);
-    return replayed;
+    known.emplace(std::move(key), found);
+    return found;
+}
+
+ReplayedPasses
+KnownReplays::Of(const PipelineShape& shape, const ReplayTimes& times) const
+{
+    return Known(m_replayed, KeyOf(shape, times), [&] {
+        return ReplayPasses(shape, *OrdersOf(shape), times);
+    });
+}
+
+double
+KnownReplays::Of(const PipelineShape& shape,
+                 const ReplayTimes& times,
+                 const PassWindow& window) const
+{
+    Key key = KeyOf(shape, times);
+    key.second.insert(key.second.end(), {window.position, window.left.Ps()});
+    Append(window.weights, key.second);
+    Append(window.backwards, key.second);
+    return Known(m_windows, std::move(key), [&] {
+        return ReplayWindow(shape, *OrdersOf(shape), times, window);
+    });
 }
 
 } // namespace scaleacross

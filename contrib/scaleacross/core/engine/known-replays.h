@@ -33,17 +33,25 @@ class KnownReplays
     std::shared_ptr<const PipelineOrders> OrdersOf(const PipelineShape& shape) const;
 
     /// ReplayPasses() with the orders of the shape.
-    ReplayedPasses Of(const PipelineShape& shape, const PipelineTimes& times) const;
+    ReplayedPasses Of(const PipelineShape& shape, const ReplayTimes& times) const;
+
+    /// ReplayWindow() likewise.
+    double Of(const PipelineShape& shape, const ReplayTimes& times, const PassWindow& window) const;
 
   private:
     using Key = std::pair<std::string, std::vector<int64_t>>;
 
     static Key KeyOf(const PipelineShape& shape);
+    static Key KeyOf(const PipelineShape& shape, const ReplayTimes& times);
+
+    template <class Value, class Find>
+    Value Known(std::map<Key, Value>& known, Key key, const Find& find) const;
 
     mutable std::shared_mutex m_mutex;
     mutable std::map<Key, std::shared_ptr<const PipelineOrders>> m_orders;
     mutable size_t m_actions{0}; //!< of these
     mutable std::map<Key, ReplayedPasses> m_replayed;
+    mutable std::map<Key, double> m_windows;
 };
 
 } // namespace scaleacross

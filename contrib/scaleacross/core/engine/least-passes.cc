@@ -5,7 +5,6 @@
 #include "core/engine/layout-key.h"
 #include "core/engine/least-costs.h"
 #include "core/engine/lone-class.h"
-#include "core/engine/switch-edges.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/work/cost/schedule-times.h"
@@ -14,6 +13,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -23,13 +23,6 @@ namespace scaleacross
 
 namespace
 {
-
-/// Down, so that a bound stays one; whole picoseconds as they are.
-Duration
-Down(double seconds)
-{
-    return Duration::Picoseconds(static_cast<int64_t>(seconds * 1e12 + 1e-3));
-}
 
 PassTimes
 PassOf(const ComputeCost& cost)
@@ -49,14 +42,6 @@ OneOfEachKind(const ModelSpec& model)
     return layers;
 }
 
-/// Whether what a stage sends takes what it takes another in the same building, wherever on the
-/// switches they are.
-bool
-StagesAreAlike(const Scenario& scenario, const RankLayout& layout, const NetworkFacts& facts)
-{
-    return layout.plan.pp == 1 || SwitchPeriod(scenario.cluster, facts.paths, layout) == 1;
-}
-
 /// The bodies of a layer of each kind.
 class LayerBodies
 {
@@ -70,7 +55,7 @@ class LayerBodies
                   layout,
                   representative,
                   facts,
-                  StagesAreAlike(scenario, layout, *facts) ? engine : BoundOf::EveryEngine)
+                  OfAnyStage(engine, scenario, layout, *facts))
     {
         const std::vector<StageLayers> split = OneOfEachKind(scenario.Job().model);
         BodyBuilder bodies(scenario,
@@ -132,6 +117,26 @@ IsLong(const JobSpec& job, uint32_t microbatches)
     return uint64_t{3} * job.plan.pp * job.plan.chunks * microbatches > g_mostPasses;
 }
 
+/// Whether each group that gathers or reduces has members in all blocks that no building boundary
+/// cuts, or in one.
+bool
+DataGroupsReachAllOrOne(const RankLayout& layout)
+{
+    const uint32_t blocks = layout.ranks / layout.buildingSpan;
+    const auto reaches = [&](const RankGroup& group) {
+        if (!group.CanSplitAt(layout.buildingSpan))
+        {
+            return false;
+        }
+        const uint32_t outer = group.SplitAt(layout.buildingSpan).outer.Size();
+        return outer == 1 || outer == blocks;
+    };
+    const DataGroups dense = DataGroupsOf(layout.dense, layout);
+    const DataGroups experts = DataGroupsOf(layout.experts, layout);
+    return reaches(dense.shard) && reaches(dense.replicas) && reaches(experts.shard) &&
+           reaches(experts.replicas);
+}
+
 /// Whether two stages have as many ranks in each building, so that their groups lie alike.
 bool
 LieAlike(const RankLayout& layout, uint32_t a, uint32_t b)
@@ -158,7 +163,15 @@ FirstAlike(const RankLayout& layout, uint32_t stage)
     return first;
 }
 
-/// Whether all stages do.
+/// The rank that stands for a stage in the replica that has `first` among its ranks: that of the
+/// first stage that lies as this one.
+Rank
+RepresentativeOf(const RankLayout& layout, Rank first, uint32_t stage)
+{
+    return layout.pipeline.Member(first, FirstAlike(layout, stage));
+}
+
+/// Whether all stages lie alike.
 bool
 StagesLieAlike(const RankLayout& layout)
 {
@@ -172,33 +185,22 @@ StagesLieAlike(const RankLayout& layout)
     return true;
 }
 
-/// A plan whose passes have nothing to do with parameters.
-ParallelPlan
-WithoutShards(ParallelPlan plan)
-{
-    plan.sharding = "ddp";
-    plan.shardRanks = 0;
-    plan.reshard = false;
-    plan.reduce.reset();
-    plan.bucket = Bytes(0);
-    return plan;
-}
-
 } // namespace
 
 LeastPasses::LeastPasses(std::vector<NetworkPlan> networks, BoundOf engine)
     : m_networks(std::move(networks)),
       m_engine(engine),
       m_units(m_networks, engine),
+      m_parameters(m_units),
+      m_pairs(m_networks, engine),
       m_facts(std::make_shared<NetworkFactsCache>())
 {
 }
 
 LeastPasses::Layers
-LeastPasses::Find(const Scenario& given, const RankLayout& layout, uint32_t stage) const
+LeastPasses::Find(const Scenario& given, const RankLayout& layout, Rank representative) const
 {
-    const Rank first = layout.FirstOf(stage);
-    const GpuSpec& gpu = given.cluster.buildings[layout.BuildingOf(first)].gpu;
+    const GpuSpec& gpu = given.cluster.buildings[layout.BuildingOf(representative)].gpu;
     Scenario scenario = given;
     JobSpec& job = scenario.Job();
     job.plan = WithoutShards(job.plan);
@@ -234,7 +236,7 @@ LeastPasses::Find(const Scenario& given, const RankLayout& layout, uint32_t stag
         {
             scenario.network = network;
             const RankLayout own = std::get<RankLayout>(LayOut(job.plan, scenario.cluster));
-            LayerBodies bodies(scenario, own, first, m_facts->Of(scenario), m_engine);
+            LayerBodies bodies(scenario, own, representative, m_facts->Of(scenario), m_engine);
             std::vector<Layer> found(ModelSpec::kLayerKinds);
             for (uint32_t kind = 0; kind < found.size(); kind++)
             {
@@ -258,21 +260,27 @@ LeastPasses::Find(const Scenario& given, const RankLayout& layout, uint32_t stag
     return layers;
 }
 
-const LeastPasses::Layers&
-LeastPasses::Known(const Scenario& scenario, const RankLayout& layout, uint32_t stage) const
+/// What layers of a kind take depends on.
+LeastPasses::Key
+LeastPasses::KeyOf(const ParallelPlan& plan, Rank representative)
 {
-    const uint32_t alike = FirstAlike(layout, stage);
-    const ParallelPlan& plan = scenario.Job().plan;
     const RecomputedParts& again = *plan.recompute;
     Key key = LayoutKey(plan);
     key.insert(key.end(),
-               {alike,
+               {representative,
                 plan.recomputeLayers > 0,
                 plan.offloadLayers,
                 plan.asyncTensor,
                 again.norms + 2U * again.activations + 4U * again.upProjections +
                     8U * again.denseMlp + 16U * again.experts + 32U * again.sharedExperts +
                     64U * again.linears + 128U * again.layers + 256U * again.keepsProjections});
+    return key;
+}
+
+const LeastPasses::Layers&
+LeastPasses::Known(const Scenario& scenario, const RankLayout& layout, Rank representative) const
+{
+    Key key = KeyOf(scenario.Job().plan, representative);
     {
         const std::shared_lock<std::shared_mutex> lock(m_mutex);
         const auto known = m_layers.find(key);
@@ -281,7 +289,7 @@ LeastPasses::Known(const Scenario& scenario, const RankLayout& layout, uint32_t 
             return known->second;
         }
     }
-    Layers found = Find(scenario, layout, alike);
+    Layers found = Find(scenario, layout, representative);
     const std::unique_lock<std::shared_mutex> lock(m_mutex);
     return m_layers.try_emplace(std::move(key), std::move(found)).first->second;
 }
@@ -317,7 +325,7 @@ std::vector<PassTimes>
 LeastPasses::Of(const Scenario& scenario, const RankLayout& layout) const
 {
     const JobSpec& job = scenario.Job();
-    if (m_networks.empty() || job.plan.schedule->Facts().overlapsPasses)
+    if (m_networks.empty())
     {
         return PassTimesOf(scenario, layout);
     }
@@ -330,7 +338,7 @@ LeastPasses::Of(const Scenario& scenario, const RankLayout& layout) const
         const uint32_t stage = FirstAlike(layout, RankOf(shape, position));
         if (known[stage] == nullptr)
         {
-            known[stage] = &Known(scenario, layout, stage);
+            known[stage] = &Known(scenario, layout, layout.FirstOf(stage));
         }
         for (const PassTimes& piece : PiecesOf(job, split[position], *known[stage]))
         {
@@ -343,14 +351,15 @@ LeastPasses::Of(const Scenario& scenario, const RankLayout& layout) const
 double
 LeastPasses::SpanSeconds(const Scenario& scenario,
                          const RankLayout& layout,
-                         uint32_t microbatches) const
+                         uint32_t microbatches,
+                         bool parameters) const
 {
     if (m_networks.empty() || layout.Buildings() == 1 || !StagesLieAlike(layout))
     {
         return 0;
     }
     const JobSpec& job = scenario.Job();
-    const Layers& layers = Known(scenario, layout, 0);
+    const Layers& layers = Known(scenario, layout, layout.FirstOf(0));
     std::vector<double> seconds;
     for (uint32_t layer = 0; layer < job.model.LayersInTraining(); layer++)
     {
@@ -361,14 +370,24 @@ LeastPasses::SpanSeconds(const Scenario& scenario,
         seconds.resize(of.spans.size(), 0.0);
         for (size_t span = 0; span < of.spans.size(); span++)
         {
-            seconds[span] += of.spans[span];
+            seconds[span] += microbatches * of.spans[span];
         }
     }
-    return seconds.empty() ? 0 : microbatches * *std::max_element(seconds.begin(), seconds.end());
+    if (parameters)
+    {
+        const auto split = LayersOf(scenario, layout);
+        const auto spans = m_parameters.Of(scenario, layout, split, microbatches);
+        seconds.resize(spans.size(), 0.0);
+        for (size_t span = 0; span < spans.size(); span++)
+        {
+            seconds[span] += spans[span].seconds;
+        }
+    }
+    return seconds.empty() ? 0 : *std::max_element(seconds.begin(), seconds.end());
 }
 
 std::vector<Duration>
-LeastPasses::HopsOf(const Scenario& scenario, const RankLayout& layout) const
+LeastPasses::HopsOf(const Scenario& scenario, const RankLayout& layout, Rank first) const
 {
     const PipelineShape shape = PipelineShapeOf(scenario.Job());
     const Bytes bytes = PipelineMessageBytes(scenario.Job());
@@ -376,8 +395,8 @@ LeastPasses::HopsOf(const Scenario& scenario, const RankLayout& layout) const
     std::vector<Duration> hops;
     for (uint32_t position = 0; position + 1 < Positions(shape); position++)
     {
-        const Rank rank = layout.FirstOf(RankOf(shape, position));
-        const Rank next = layout.FirstOf(RankOf(shape, position + 1));
+        const Rank rank = layout.pipeline.Member(first, RankOf(shape, position));
+        const Rank next = layout.pipeline.Member(first, RankOf(shape, position + 1));
         const auto way = [&](Rank from, Rank to) {
             const GpuSpec& gpu = scenario.cluster.buildings[layout.BuildingOf(from)].gpu;
             return LeastMessageTime(facts->paths.Between(from, to), gpu, bytes);
@@ -389,21 +408,137 @@ LeastPasses::HopsOf(const Scenario& scenario, const RankLayout& layout) const
     return hops;
 }
 
+/// As ReplayTimes has them; of those that the order has.
+std::vector<Duration>
+LeastPasses::PairsOf(const Scenario& scenario,
+                     const RankLayout& layout,
+                     const PipelineShape& shape,
+                     Rank first) const
+{
+    if (!shape.schedule->Facts().overlapsPasses)
+    {
+        return {};
+    }
+    const auto split = LayersOf(scenario, layout);
+    const auto orders = m_replays.OrdersOf(shape); // others may make room of what is kept
+    std::vector<Duration> pairs(size_t{shape.ranks} * shape.chunks * shape.chunks);
+    for (uint32_t r = 0; r < shape.ranks; r++)
+    {
+        const Rank representative = RepresentativeOf(layout, first, r);
+        for (const PipelineAction& action : (*orders)[r])
+        {
+            if (action.action != Action::ForwardBackward)
+            {
+                continue;
+            }
+            Duration& pair =
+                pairs[(size_t{r} * shape.chunks + action.chunk) * shape.chunks + action.backChunk];
+            if (pair == Duration())
+            {
+                pair = m_pairs.Of(scenario,
+                                  representative,
+                                  KeyOf(scenario.Job().plan, representative),
+                                  split[VirtualStage(shape, r, action.chunk)],
+                                  split[VirtualStage(shape, r, action.backChunk)]);
+            }
+        }
+    }
+    return pairs;
+}
+
 ReplayedPasses
 LeastPasses::Replayed(const Scenario& scenario,
                       const RankLayout& layout,
                       uint32_t microbatches,
                       const std::vector<PassTimes>& passes) const
 {
-    const JobSpec& job = scenario.Job();
-    if (m_networks.empty() || job.plan.schedule->Facts().overlapsPasses ||
-        IsLong(job, microbatches))
+    if (m_networks.empty() || IsLong(scenario.Job(), microbatches))
     {
         return {};
     }
     PipelineShape shape = PipelineShapeOf(scenario, layout);
     shape.microbatches = microbatches;
-    return m_replays.Of(shape, {passes, HopsOf(scenario, layout)});
+    return m_replays.Of(shape,
+                        {passes, HopsOf(scenario, layout, 0), PairsOf(scenario, layout, shape, 0)});
+}
+
+/// What of an iteration has to be between the last gather and the first reduction, of a replica
+/// that has `first` among its ranks.
+double
+LeastPasses::RestOf(const Scenario& scenario,
+                    const RankLayout& layout,
+                    const PipelineShape& shape,
+                    Rank first,
+                    bool gathers) const
+{
+    const JobSpec& job = scenario.Job();
+    const Layers& layers = Known(scenario, layout, RepresentativeOf(layout, first, 0));
+    const auto split = LayersOf(scenario, layout);
+    ReplayTimes times;
+    PassWindow window;
+    window.position = gathers ? Positions(shape) - 1 : VirtualStage(shape, shape.ranks - 1, 0);
+    for (uint32_t position = 0; position < split.size(); position++)
+    {
+        const std::vector<PassTimes> pieces = PiecesOf(job, split[position], layers);
+        PassTimes passes;
+        for (const PassTimes& piece : pieces)
+        {
+            passes += piece;
+        }
+        times.passes.push_back(passes);
+        if (pieces.empty()) // it reduces nothing
+        {
+            window.weights.push_back(Duration::Max());
+            window.backwards.push_back(Duration::Max());
+            continue;
+        }
+        const WindowEnds ends = WindowEndsOf(pieces, UnitsOf(job, split[position]));
+        window.weights.push_back(ends.weights);
+        window.backwards.push_back(ends.backwards);
+        if (position == window.position)
+        {
+            window.left = gathers ? ends.left : passes.forward;
+        }
+    }
+    times.hops = HopsOf(scenario, layout, first);
+    times.pairs = PairsOf(scenario, layout, shape, first);
+    return m_replays.Of(shape, times, window);
+}
+
+double
+LeastPasses::WindowSeconds(const Scenario& scenario,
+                           const RankLayout& layout,
+                           const std::vector<uint32_t>& microbatches) const
+{
+    const ParallelPlan& plan = scenario.Job().plan;
+    if (m_networks.empty() || m_engine != BoundOf::Analytical || layout.Buildings() == 1 ||
+        plan.Reshards() || plan.ReductionOf()->everyMicrobatch || layout.Crosses(layout.pipeline) ||
+        !StagesLieAlike(layout) || !DataGroupsReachAllOrOne(layout))
+    {
+        return 0;
+    }
+    const auto split = LayersOf(scenario, layout);
+    double most = 0;
+    for (const bool gathers : {false, true})
+    {
+        double seconds = 0;
+        for (const ParameterSpan& span : m_parameters.Of(scenario, layout, split, 1))
+        {
+            seconds = std::max(seconds, span.gathers == gathers ? span.seconds : 0.0);
+        }
+        double rest = seconds > 0 ? std::numeric_limits<double>::infinity() : 0;
+        for (uint32_t b = 0; seconds > 0 && b < layout.Buildings(); b++)
+        {
+            PipelineShape shape = PipelineShapeOf(scenario, layout);
+            shape.microbatches = microbatches[b];
+            const bool isLong = IsLong(scenario.Job(), microbatches[b]);
+            rest = std::min(
+                rest,
+                isLong ? 0 : RestOf(scenario, layout, shape, layout.buildingBegin[b], gathers));
+        }
+        most = std::max(most, rest > 0 ? seconds + rest : 0);
+    }
+    return most;
 }
 
 /// What the first position's rank gathers in an iteration, one after the other: units in the order
@@ -464,11 +599,36 @@ LeastPasses::GathersOf(const Scenario& scenario,
     return sum;
 }
 
+/// Whether the last backward of the first position overlaps a forward.
+bool
+LeastPasses::EndsInPair(const PipelineShape& shape) const
+{
+    const auto orders = m_replays.OrdersOf(shape); // others may make room of what is kept
+    const uint32_t rank = RankOf(shape, 0);
+    const std::vector<PipelineAction>& order = (*orders)[rank];
+    const auto last = std::find_if(order.rbegin(), order.rend(), [&](const PipelineAction& action) {
+        const auto weight = WeightGradientOf(action);
+        return weight && VirtualStage(shape, rank, weight->chunk) == 0;
+    });
+    return last->action == Action::ForwardBackward;
+}
+
 PassEnds
 LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout, uint32_t microbatches) const
 {
     const JobSpec& job = scenario.Job();
-    if (m_networks.empty() || job.plan.schedule->Facts().overlapsPasses)
+    if (m_networks.empty())
+    {
+        return {};
+    }
+    std::optional<PipelineShape> shape; // if it is asked for
+    if (job.plan.schedule->Facts().overlapsPasses || job.plan.Reshards())
+    {
+        shape = PipelineShapeOf(scenario, layout);
+        shape->microbatches = microbatches;
+    }
+    const bool isLong = IsLong(job, microbatches);
+    if (job.plan.schedule->Facts().overlapsPasses && (isLong || EndsInPair(*shape)))
     {
         return {};
     }
@@ -484,15 +644,15 @@ LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout, uint32_t
         times.push_back(m_units.Of(scenario, layout, first, unit));
         parameters += ShardOf(unit, shards);
     }
-    PassEnds ends =
-        scaleacross::EndsOf(PiecesOf(job, stage, Known(scenario, layout, rank)), units, times);
+    PassEnds ends = scaleacross::EndsOf(
+        PiecesOf(job, stage, Known(scenario, layout, RepresentativeOf(layout, 0, rank))),
+        units,
+        times);
     const GpuSpec& gpu = scenario.cluster.buildings[layout.BuildingOf(first)].gpu;
     ends.last += CostOfOptimizer(parameters, job.workload, gpu).S();
-    if (job.plan.Reshards() && !IsLong(job, microbatches))
+    if (job.plan.Reshards() && !isLong)
     {
-        PipelineShape shape = PipelineShapeOf(scenario, layout);
-        shape.microbatches = microbatches;
-        ends.gathers = GathersOf(scenario, layout, shape);
+        ends.gathers = GathersOf(scenario, layout, *shape);
     }
     return ends;
 }

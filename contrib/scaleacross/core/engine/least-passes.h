@@ -4,8 +4,10 @@
 #define SCALEACROSS_LEAST_PASSES_H
 
 #include "core/engine/known-replays.h"
+#include "core/engine/least-pairs.h"
 #include "core/engine/least-units.h"
 #include "core/engine/network-facts.h"
+#include "core/engine/parameter-spans.h"
 #include "core/engine/pass-ends.h"
 #include "core/engine/pass-replay.h"
 #include "core/pipeline/pipeline-times.h"
@@ -40,18 +42,19 @@ class LeastPasses
     /// @param engine whose times all is below
     explicit LeastPasses(std::vector<NetworkPlan> networks, BoundOf engine = BoundOf::EveryEngine);
 
-    /// By position, as PassTimesOf(), which it is where passes overlap each other.
+    /// By position, as PassTimesOf(): each pass by itself.
     std::vector<PassTimes> Of(const Scenario& scenario, const RankLayout& layout) const;
 
-    /// Of the first position; nothing where passes overlap each other.
+    /// Of the first position; nothing where its last backward overlaps a forward.
     /// @param microbatches of the replica that the first ranks of all stages are
     PassEnds EndsOf(const Scenario& scenario,
                     const RankLayout& layout,
                     uint32_t microbatches) const;
 
     /**
-     * What its order makes of these passes, with what messages take at least. Nothing where passes
-     * overlap each other, or the pipeline has more than 2^18 of them.
+     * What its order makes of these passes, with what messages take at least, and of those that
+     * overlap with what both together do (LeastPairs). Nothing where the pipeline has more than
+     * 2^18 passes.
      *
      * @param microbatches as above
      */
@@ -61,10 +64,31 @@ class LeastPasses
                             const std::vector<PassTimes>& passes) const;
 
     /// How long the fullest span needs for what the collectives inside layers send over it in so
-    /// many microbatches, in seconds; 0 where stages do not lie alike over the buildings.
+    /// many microbatches, and gathers and reductions if they count, in seconds; 0 where stages do
+    /// not lie alike over the buildings.
     double SpanSeconds(const Scenario& scenario,
                        const RankLayout& layout,
-                       uint32_t microbatches) const;
+                       uint32_t microbatches,
+                       bool parameters) const;
+
+    /**
+     * What an iteration takes at least since spans have to carry all gathers and reductions in a
+     * part of it, in seconds: ParameterWindowBound() without any program, which holds of the
+     * analytical engine alone. 0: nothing is said.
+     *
+     * Where parameters are gathered once and gradients reduced at the end, it is the longest that
+     * one span needs for both (ParameterSpans) and the least that is between the last gather of all
+     * and the first reduction, where the span is not used: from the last position's first forward
+     * (ReplayWindow). The last class of all may be in any building, whose passes and microbatches
+     * then count; so stages have to lie alike over the buildings, a replica inside one, and a data
+     * parallel group in all of them or in one. Where a span has reductions only, the rest begins
+     * with the first forward of the last stage, which comes after the optimizer of all stages.
+     *
+     * @param microbatches of a replica, by building
+     */
+    double WindowSeconds(const Scenario& scenario,
+                         const RankLayout& layout,
+                         const std::vector<uint32_t>& microbatches) const;
 
   private:
     /// Of a backward in one piece, its weight gradients count with the input's.
@@ -86,12 +110,29 @@ class LeastPasses
 
     using Key = std::vector<uint64_t>;
 
-    const Layers& Known(const Scenario& scenario, const RankLayout& layout, uint32_t stage) const;
-    Layers Find(const Scenario& scenario, const RankLayout& layout, uint32_t stage) const;
+    static Key KeyOf(const ParallelPlan& plan, Rank representative);
+    /// Of the stage of a rank, in its building.
+    const Layers& Known(const Scenario& scenario,
+                        const RankLayout& layout,
+                        Rank representative) const;
+    Layers Find(const Scenario& scenario, const RankLayout& layout, Rank representative) const;
+    /// Of a replica that has `first` among its ranks.
+    std::vector<Duration> HopsOf(const Scenario& scenario,
+                                 const RankLayout& layout,
+                                 Rank first) const;
+    std::vector<Duration> PairsOf(const Scenario& scenario,
+                                  const RankLayout& layout,
+                                  const PipelineShape& shape,
+                                  Rank first) const;
+    bool EndsInPair(const PipelineShape& shape) const;
+    double RestOf(const Scenario& scenario,
+                  const RankLayout& layout,
+                  const PipelineShape& shape,
+                  Rank first,
+                  bool gathers) const;
     double GathersOf(const Scenario& scenario,
                      const RankLayout& layout,
                      const PipelineShape& shape) const;
-    std::vector<Duration> HopsOf(const Scenario& scenario, const RankLayout& layout) const;
     /// Embedding, layers and head of a position in order of forward.
     static std::vector<PassTimes> PiecesOf(const JobSpec& job,
                                            const StageLayers& stage,
@@ -100,6 +141,8 @@ class LeastPasses
     std::vector<NetworkPlan> m_networks;
     BoundOf m_engine;
     LeastUnits m_units;
+    ParameterSpans m_parameters;
+    LeastPairs m_pairs;
     KnownReplays m_replays;
     std::shared_ptr<NetworkFactsCache> m_facts;
     mutable std::shared_mutex m_mutex;

@@ -37,11 +37,30 @@ WithoutTokens(const std::vector<NetworkPlan>& networks)
     return differ;
 }
 
-/// The one collective that a program posts, or none.
-uint32_t
-PostedBy(const Program& program)
+void
+Lessen(std::vector<double>& least, const std::vector<double>& found)
 {
-    return program.ops.empty() ? CollectiveTable::kNone : program.ops.front().index;
+    for (size_t i = 0; i < least.size(); i++)
+    {
+        least[i] = std::min(least[i], found[i]);
+    }
+}
+
+void
+Lessen(UnitTimes& least, const UnitTimes& found)
+{
+    least.gatherDense = std::min(least.gatherDense, found.gatherDense);
+    least.gatherExpert = std::min(least.gatherExpert, found.gatherExpert);
+    least.reduceDense = std::min(least.reduceDense, found.reduceDense);
+    least.reduceExpert = std::min(least.reduceExpert, found.reduceExpert);
+}
+
+void
+Lessen(UnitSpans& least, const UnitSpans& found)
+{
+    Lessen(least.gather, found.gather);
+    Lessen(least.scatter, found.scatter);
+    Lessen(least.reduce, found.reduce);
 }
 
 } // namespace
@@ -53,11 +72,11 @@ LeastUnits::LeastUnits(const std::vector<NetworkPlan>& networks, BoundOf engine)
 {
 }
 
-UnitTimes
+LeastUnits::Unit
 LeastUnits::Find(const Scenario& given, Rank rank, const ParameterUnit& unit) const
 {
     Scenario scenario = given;
-    UnitTimes least;
+    Unit least;
     for (size_t i = 0; i < m_networks.size(); i++)
     {
         scenario.network = m_networks[i];
@@ -68,34 +87,49 @@ LeastUnits::Find(const Scenario& given, Rank rank, const ParameterUnit& unit) co
                                                layout,
                                                ranks.Rules(),
                                                ranks.Table());
+        const ParameterUnit dense{unit.dense, 0, 1};
+        const ParameterUnit expert{0, unit.expert, 1};
         std::array<Program, 4> programs;
-        collectives.PostGather({unit.dense, 0, 1}, 0, programs[0]);
-        collectives.PostGather({0, unit.expert, 1}, 0, programs[1]);
-        collectives.PostReduction({unit.dense, 0, 1}, 0, UnitPart::Dense, true, programs[2]);
-        collectives.PostReduction({0, unit.expert, 1}, 0, UnitPart::Expert, true, programs[3]);
+        collectives.PostGather(dense, 0, programs[0]);
+        collectives.PostGather(expert, 0, programs[1]);
+        collectives.PostReduction(dense, 0, UnitPart::Dense, true, programs[2]);
+        collectives.PostReduction(expert, 0, UnitPart::Expert, true, programs[3]);
+        std::array<Program, 3> together; // gather, scatter, reduce
+        collectives.PostGather({unit.dense, unit.expert, 1}, 0, together[0]);
+        for (const bool replicas : {false, true})
+        {
+            Program& program = together[replicas ? 2 : 1];
+            collectives.PostReduction(dense, 0, UnitPart::Dense, replicas, program);
+            collectives.PostReduction(expert, 0, UnitPart::Expert, replicas, program);
+        }
         ranks.Seal();
         const auto time = [&](size_t program) {
-            return ranks.OfCollective(PostedBy(programs[program]));
+            double sum = 0; // one after the other on their stream
+            for (const Op& op : programs[program].ops)
+            {
+                sum += ranks.OfCollective(op.index);
+            }
+            return sum;
         };
-        const UnitTimes found{time(0), time(1), time(2), time(3)};
+        const Unit found{
+            {time(0), time(1), time(2), time(3)},
+            {ranks.SpansOf(together[0]), ranks.SpansOf(together[1]), ranks.SpansOf(together[2])}};
         if (i == 0)
         {
             least = found;
             continue;
         }
-        least.gatherDense = std::min(least.gatherDense, found.gatherDense);
-        least.gatherExpert = std::min(least.gatherExpert, found.gatherExpert);
-        least.reduceDense = std::min(least.reduceDense, found.reduceDense);
-        least.reduceExpert = std::min(least.reduceExpert, found.reduceExpert);
+        Lessen(least.times, found.times);
+        Lessen(least.spans, found.spans);
     }
     return least;
 }
 
-UnitTimes
-LeastUnits::Of(const Scenario& scenario,
-               const RankLayout& layout,
-               Rank rank,
-               const ParameterUnit& unit) const
+const LeastUnits::Unit&
+LeastUnits::Known(const Scenario& scenario,
+                  const RankLayout& layout,
+                  Rank rank,
+                  const ParameterUnit& unit) const
 {
     const ParallelPlan& plan = layout.plan;
     Key key = LayoutKey(plan);
@@ -108,15 +142,15 @@ LeastUnits::Of(const Scenario& scenario,
                 unit.expert});
     {
         const std::shared_lock<std::shared_mutex> lock(m_mutex);
-        const auto known = m_times.find(key);
-        if (known != m_times.end())
+        const auto known = m_known.find(key);
+        if (known != m_known.end())
         {
             return known->second;
         }
     }
-    const UnitTimes found = Find(scenario, rank, unit);
+    Unit found = Find(scenario, rank, unit);
     const std::unique_lock<std::shared_mutex> lock(m_mutex);
-    return m_times.try_emplace(std::move(key), found).first->second;
+    return m_known.try_emplace(std::move(key), std::move(found)).first->second;
 }
 
 } // namespace scaleacross

@@ -3,6 +3,7 @@
 #include "core/engine/lone-class.h"
 
 #include "core/engine/collective-time.h"
+#include "core/engine/switch-edges.h"
 #include "core/work/graph/task-graph-builder.h"
 
 #include <utility>
@@ -97,10 +98,6 @@ LoneClass::Seal()
 double
 LoneClass::OfCollective(uint32_t collective)
 {
-    if (collective == CollectiveTable::kNone)
-    {
-        return 0;
-    }
     return m_alone ? m_costs->AloneTime(0, collective).S()
                    : m_least->OfCollective(0, collective).time;
 }
@@ -114,6 +111,12 @@ LoneClass::OfBody(uint32_t body)
 std::vector<double>
 LoneClass::SpansOf(uint32_t body) const
 {
+    return SpansOf(m_graph.bodies[body]);
+}
+
+std::vector<double>
+LoneClass::SpansOf(const Program& program) const
+{
     const CutModel& cuts = m_network.Cuts();
     std::vector<double> seconds;
     for (uint32_t cut = 0; cut < cuts.Count(); cut++)
@@ -121,7 +124,7 @@ LoneClass::SpansOf(uint32_t body) const
         seconds.resize(seconds.size() + (cuts.IsSpan(cut) ? 1 : 0), 0.0);
     }
     const auto first = static_cast<uint32_t>(cuts.Count() - seconds.size());
-    for (const Op& op : m_graph.bodies[body].ops)
+    for (const Op& op : program.ops)
     {
         if (op.kind != OpKind::Collective)
         {
@@ -141,6 +144,34 @@ LoneClass::SpansOf(uint32_t body) const
         }
     }
     return seconds;
+}
+
+ParallelPlan
+WithoutShards(ParallelPlan plan)
+{
+    plan.sharding = "ddp";
+    plan.shardRanks = 0;
+    plan.reshard = false;
+    plan.reduce.reset();
+    plan.bucket = Bytes(0);
+    return plan;
+}
+
+BoundOf
+OfAnyStage(BoundOf engine,
+           const Scenario& scenario,
+           const RankLayout& layout,
+           const NetworkFacts& facts)
+{
+    const bool alike =
+        layout.plan.pp == 1 || SwitchPeriod(scenario.cluster, facts.paths, layout) == 1;
+    return alike ? engine : BoundOf::EveryEngine;
+}
+
+Duration
+Down(double seconds)
+{
+    return Duration::Picoseconds(static_cast<int64_t>(seconds * 1e12 + 1e-3));
 }
 
 } // namespace scaleacross

@@ -64,13 +64,15 @@ class LoneClass
     /// Ends what is written; asked is after it.
     void Seal();
 
-    /// In seconds; of kNone none.
+    /// In seconds.
     double OfCollective(uint32_t collective);
     double OfBody(uint32_t body);
 
     /// How long each span needs for what all ranks of the stage send over it when they do the
     /// body once, in seconds, by the spans' number from 0.
     std::vector<double> SpansOf(uint32_t body) const;
+    /// The same of a program's own collectives.
+    std::vector<double> SpansOf(const Program& program) const;
 
   private:
     const Scenario& m_scenario;
@@ -83,6 +85,19 @@ class LoneClass
     std::optional<ClassCosts> m_costs;
     std::optional<LeastCosts> m_least;
 };
+
+/// A plan whose passes have nothing to do with parameters.
+ParallelPlan WithoutShards(ParallelPlan plan);
+
+/// Whose bound may be asked of the ranks of one stage on behalf of all stages in their building:
+/// `engine`, unless what a stage sends depends on where on the switches it is.
+BoundOf OfAnyStage(BoundOf engine,
+                   const Scenario& scenario,
+                   const RankLayout& layout,
+                   const NetworkFacts& facts);
+
+/// Down, so that a bound stays one; whole picoseconds as they are.
+Duration Down(double seconds);
 
 } // namespace scaleacross
 

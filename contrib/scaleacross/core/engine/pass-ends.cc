@@ -62,6 +62,27 @@ LeftOver(const std::vector<PassTimes>& pieces,
 
 } // namespace
 
+WindowEnds
+WindowEndsOf(const std::vector<PassTimes>& pieces, const std::vector<ParameterUnit>& units)
+{
+    const ParameterUnit& unit = units.back();
+    const size_t first = pieces.size() - unit.pieces;
+    WindowEnds ends;
+    for (size_t i = first; i < pieces.size(); i++)
+    {
+        if (unit.expert == 0)
+        {
+            ends.left += pieces[i].forward;
+        }
+        if (unit.expert == 0 || i > first)
+        {
+            ends.weights += pieces[i].weightGradient;
+            ends.backwards += pieces[i].Backward();
+        }
+    }
+    return ends;
+}
+
 PassEnds
 EndsOf(const std::vector<PassTimes>& pieces,
        const std::vector<ParameterUnit>& units,

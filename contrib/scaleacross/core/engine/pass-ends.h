@@ -12,6 +12,29 @@
 namespace scaleacross
 {
 
+/// What passes of a position do after its last gather and before its first reduction (PassWindow).
+struct WindowEnds
+{
+    Duration left;      //!< of a forward, after the last gather that it awaits
+    Duration weights;   //!< of a pass with nothing but weight gradients, before its reductions
+    Duration backwards; //!< of a backward in one piece likewise
+};
+
+/**
+ * Of a position that has layers, embedding or head: at least this.
+ *
+ * The last unit forward is the first one backward. Its dense parameters are awaited before its
+ * pieces, and its gradients are reduced after the last of these backward; experts are awaited, and
+ * reduced, somewhere in a layer, of which nothing is counted then.
+ *
+ * @param pieces and units as EndsOf() has them
+ *
+ * Worked case: a layer and a head, units of their own, of which the layer has experts: all of the
+ * head's passes. Joined to one unit: nothing forward, backward the head's.
+ */
+WindowEnds WindowEndsOf(const std::vector<PassTimes>& pieces,
+                        const std::vector<ParameterUnit>& units);
+
 /// What of an iteration stands before and behind the passes of its first position, in seconds.
 struct PassEnds
 {

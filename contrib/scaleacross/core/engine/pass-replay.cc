@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace scaleacross
@@ -20,11 +21,12 @@ constexpr double kNotYet = std::numeric_limits<double>::infinity();
 class Replay
 {
   public:
-    Replay(const PipelineShape& shape, const PipelineOrders& orders, const PipelineTimes& times)
+    Replay(const PipelineShape& shape, const PipelineOrders& orders, const ReplayTimes& times)
         : m_shape(shape),
           m_orders(orders),
           m_last(Positions(shape) - 1),
           m_first(RankOf(shape, 0)),
+          m_lastWeights(m_last + 1),
           m_forward(size_t{m_last + 1} * shape.microbatches, kNotYet),
           m_gradient(m_forward),
           m_next(shape.ranks, 0),
@@ -44,6 +46,10 @@ class Replay
                 m_positions.push_back(VirtualStage(shape, rank, chunk));
             }
         }
+        for (const Duration pair : times.pairs)
+        {
+            m_pairs.push_back(pair.S());
+        }
         for (uint32_t mb = 0; mb < shape.microbatches; mb++)
         {
             Forward(0, mb) = kLongAgo;
@@ -54,6 +60,38 @@ class Replay
     ReplayedPasses Run()
     {
         m_now[m_first] = 0;
+        GoOn();
+        return HasEnded(m_first) ? ReplayedPasses{m_now[m_first], m_ofFirst} : ReplayedPasses();
+    }
+
+    double Run(const PassWindow& window)
+    {
+        m_window = &window;
+        GoOn();
+        double least = kNotYet;
+        for (uint32_t position = 0; position <= m_last; position++)
+        {
+            if (!HasEnded(RankOf(m_shape, position)))
+            {
+                return kLongAgo;
+            }
+            const LastPass& pass = m_lastWeights[position];
+            const auto& leads = pass.whole ? window.backwards : window.weights;
+            least = std::min(least, pass.begin + leads[position].S());
+        }
+        return least;
+    }
+
+  private:
+    /// The last pass of a position so far that makes weight gradients.
+    struct LastPass
+    {
+        double begin{kLongAgo};
+        bool whole{false}; //!< with the input gradient
+    };
+
+    void GoOn()
+    {
         for (bool moved = true; moved;)
         {
             moved = false;
@@ -64,11 +102,13 @@ class Replay
                 moved = moved || m_next[rank] != before;
             }
         }
-        const bool ended = m_next[m_first] == m_orders[m_first].size();
-        return ended ? ReplayedPasses{m_now[m_first], m_ofFirst} : ReplayedPasses();
     }
 
-  private:
+    bool HasEnded(uint32_t rank) const
+    {
+        return m_next[rank] == m_orders[rank].size();
+    }
+
     struct Pass
     {
         double forward;
@@ -94,6 +134,36 @@ class Replay
         return m_positions[rank * m_shape.chunks + chunk];
     }
 
+    /// Whether a forward of the position, which is the next one, is the window's first.
+    bool BeginsIn(uint32_t position)
+    {
+        const bool begins = m_window != nullptr && position == m_window->position && !m_hasBegun;
+        m_hasBegun = m_hasBegun || begins;
+        return begins;
+    }
+
+    /// What a pass takes, of which there is a part at least.
+    double TimeOf(uint32_t rank,
+                  const std::optional<ChunkPass>& forward,
+                  const std::optional<ChunkPass>& input,
+                  const std::optional<ChunkPass>& weight) const
+    {
+        return (forward ? m_passes[PositionOf(rank, forward->chunk)].forward : 0) +
+               (input ? m_passes[PositionOf(rank, input->chunk)].input : 0) +
+               (weight ? m_passes[PositionOf(rank, weight->chunk)].weight : 0);
+    }
+
+    /// What a forward and a backward take that overlap.
+    double PairTime(uint32_t rank, const ChunkPass& forward, const ChunkPass& back) const
+    {
+        if (m_pairs.empty())
+        {
+            return TimeOf(rank, forward, back, back);
+        }
+        const size_t first = (size_t{rank} * m_shape.chunks + forward.chunk) * m_shape.chunks;
+        return m_pairs[first + back.chunk];
+    }
+
     /// As far as what others have sent lets it.
     void Advance(uint32_t rank)
     {
@@ -112,23 +182,27 @@ class Replay
                 return;
             }
             now = std::max(now, there);
+            const auto weight = WeightGradientOf(action);
+            if (weight)
+            {
+                m_lastWeights[PositionOf(rank, weight->chunk)] = {now, input.has_value()};
+            }
+            if (forward && BeginsIn(PositionOf(rank, forward->chunk)))
+            {
+                now = std::max(now, 0.0) + m_window->left.S();
+            }
+            else
+            {
+                now += forward && input ? PairTime(rank, *forward, *input)
+                                        : TimeOf(rank, forward, input, weight);
+            }
             if (forward)
             {
                 const uint32_t position = PositionOf(rank, forward->chunk);
-                now += m_passes[position].forward;
                 if (position < m_last)
                 {
                     Forward(position + 1, forward->microbatch) = now + m_passes[position].hop;
                 }
-            }
-            const auto weight = WeightGradientOf(action);
-            if (input)
-            {
-                now += m_passes[PositionOf(rank, input->chunk)].input;
-            }
-            if (weight)
-            {
-                now += m_passes[PositionOf(rank, weight->chunk)].weight;
             }
             if (input)
             {
@@ -148,8 +222,12 @@ class Replay
     const PipelineShape& m_shape;
     const PipelineOrders& m_orders;
     const uint32_t m_last;
-    const uint32_t m_first; //!< the first position's rank
+    const uint32_t m_first;              //!< the first position's rank
+    std::vector<LastPass> m_lastWeights; //!< by position
+    const PassWindow* m_window{nullptr};
+    bool m_hasBegun{false}; //!< the window
     std::vector<Pass> m_passes;
+    std::vector<double> m_pairs;       //!< as ReplayTimes has them
     std::vector<uint32_t> m_positions; //!< by rank x chunk
     std::vector<double> m_forward;     //!< by position x microbatch
     std::vector<double> m_gradient;
@@ -161,9 +239,18 @@ class Replay
 } // namespace
 
 ReplayedPasses
-ReplayPasses(const PipelineShape& shape, const PipelineOrders& orders, const PipelineTimes& times)
+ReplayPasses(const PipelineShape& shape, const PipelineOrders& orders, const ReplayTimes& times)
 {
     return Replay(shape, orders, times).Run();
+}
+
+double
+ReplayWindow(const PipelineShape& shape,
+             const PipelineOrders& orders,
+             const ReplayTimes& times,
+             const PassWindow& window)
+{
+    return Replay(shape, orders, times).Run(window);
 }
 
 } // namespace scaleacross
