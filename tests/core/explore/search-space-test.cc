@@ -587,6 +587,33 @@ TEST(SearchSpace, FamiliesHaveTheDistinctPlansOfTheirNumbers)
     }
 }
 
+// tp {1, 2, 4} and pp {1, 2}: plan 2 is (2, 1), beside (1, 1), (4, 1) and (2, 2).
+TEST(SearchSpace, NeighboursDifferInOneAxis)
+{
+    const SearchSpace space(TwoBuildings("search: {plan: {tp: [1, 2, 4], pp: [1, 2]}}\n"));
+    EXPECT_EQ(space.NeighboursOf(2), (std::vector<uint64_t>{0, 4, 3}));
+}
+
+// Every number stands for a distinct plan, and every plan is found by what it is.
+TEST(SearchSpace, FindsPlansByWhatTheyMean)
+{
+    std::mt19937 random(23);
+    const size_t draws = Draws(20);
+    for (size_t draw = 0; draw < draws && !testing::Test::HasFailure(); draw++)
+    {
+        const SearchSpace space(DrawStudy(random));
+        for (uint64_t i = 0; i < space.Size(); i++)
+        {
+            const uint64_t meant = space.FirstMeaning(i);
+            const auto plan = space.PlanAt(meant);
+            ASSERT_TRUE(plan) << space.Text() << " " << i;
+            EXPECT_EQ(space.PlanAt(i).has_value(), meant == i);
+            EXPECT_LE(meant, i);
+            EXPECT_EQ(space.NumberOf(*plan), meant) << space.Text() << " " << i;
+        }
+    }
+}
+
 /// The only plan of a study that has the values of a space's plan `index`, but `value` for `key`.
 Plan
 PlanWith(Study study, uint64_t index, const std::string& key, const std::string& value)

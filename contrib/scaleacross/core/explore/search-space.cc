@@ -13,6 +13,7 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <utility>
 
@@ -61,20 +62,22 @@ AreEqual(const Plan& a, const Plan& b)
 }
 
 /// Whether two values of a field that differ never mean the same, whatever the others are: what
-/// neither Normalised() nor SearchSpace::Meaning() changes.
+/// neither Normalised() nor SearchSpace::Meaning() changes; ranks' places, in several buildings.
 bool
-NeverMeansAnother(const PlanField& field)
+NeverMeansAnother(const PlanField& field, bool oneBuilding)
 {
     static const std::array<const char*, 6> keys =
         {"plan.tp", "plan.cp", "plan.pp", "plan.ep", "plan.dp", "plan.microbatch"};
-    return std::find(keys.begin(), keys.end(), field.key) != keys.end();
+    static const std::array<const char*, 2> places = {"plan.crossing", "plan.apportion"};
+    return std::find(keys.begin(), keys.end(), field.key) != keys.end() ||
+           (!oneBuilding && std::find(places.begin(), places.end(), field.key) != places.end());
 }
 
 /// Whether a value of a field that means another one always means the usual one.
 bool
 StaysOrResets(const PlanField& field)
 {
-    return field.key == "plan.recompute_layers";
+    return field.key == "plan.recompute_layers" || field.key == "plan.etp";
 }
 
 /// The layers of every position as the plan's `layers`; not given where they are refused.
@@ -167,10 +170,25 @@ SimplifyAllToAll(bool expertsTogether, bool groupsInside, NetworkPlan& network)
 
 } // namespace
 
+struct SearchSpace::Children
+{
+    /// Some that have as many distinct plans each.
+    struct Kind
+    {
+        uint64_t first; //!< one of them
+        uint64_t count;
+    };
+
+    std::vector<uint64_t> distinct;
+    std::map<std::vector<uint64_t>, Kind> kinds; //!< by context
+};
+
 struct SearchSpace::Known
 {
+    std::set<uint64_t> shardRanks; //!< the values that plan.shard_ranks has
     std::shared_mutex mutex;
     std::map<std::vector<uint64_t>, Parts> parts; //!< by context; what is there stays
+    std::map<std::vector<uint64_t>, Children> children;
 };
 
 SearchSpace::SearchSpace(const Study& study)
@@ -178,6 +196,8 @@ SearchSpace::SearchSpace(const Study& study)
       m_scenario(study.scenario),
       m_dpGiven(study.dpGiven)
 {
+    const bool oneBuilding = m_scenario.cluster.buildings.size() == 1;
+    m_known->shardRanks = {m_scenario.Job().plan.shardRanks};
     for (const auto& axis : study.search)
     {
         const std::string where = "search." + axis.key;
@@ -225,6 +245,7 @@ SearchSpace::SearchSpace(const Study& study)
                 std::none_of(made.plans.begin(), made.plans.end(), [&](const Plan& other) {
                     return field->equal(plan, other);
                 });
+            m_known->shardRanks.insert(plan.parallel.shardRanks);
             made.plans.push_back(std::move(plan));
         }
         if (axis.values.size() > (uint64_t{1} << 63) / m_size)
@@ -235,7 +256,7 @@ SearchSpace::SearchSpace(const Study& study)
                               "fix some of the fields under plan");
         }
         made.staysOrResets = made.meansItself && StaysOrResets(*field);
-        made.meansItself = made.meansItself && NeverMeansAnother(*field);
+        made.meansItself = made.meansItself && NeverMeansAnother(*field, oneBuilding);
         m_size *= axis.values.size();
         m_dpGiven = m_dpGiven || axis.key == "plan.dp";
         m_axes.push_back(std::move(made));
@@ -420,12 +441,38 @@ SearchSpace::PlanAt(uint64_t index) const
     return plan == nullptr ? std::nullopt : std::optional<Plan>(std::move(*plan));
 }
 
-std::vector<std::string>
-SearchSpace::KeysOutside(const Plan& plan) const
+uint64_t
+SearchSpace::IndexOf(const std::vector<size_t>& digits) const
+{
+    uint64_t index = 0;
+    for (size_t i = 0; i < m_axes.size(); i++)
+    {
+        index = index * m_axes[i].values.size() + digits[i];
+    }
+    return index;
+}
+
+uint64_t
+SearchSpace::FirstMeaning(uint64_t index) const
+{
+    std::vector<size_t> digits = DigitsOf(index);
+    for (;;)
+    {
+        const auto found = Distinct(digits, 0, m_axes.size());
+        const auto* repeated = std::get_if<Repeated>(&found);
+        if (repeated == nullptr)
+        {
+            return IndexOf(digits);
+        }
+        digits[repeated->axis] = repeated->earlier;
+    }
+}
+
+std::vector<std::optional<size_t>>
+SearchSpace::ValuesIn(const Plan& plan) const
 {
     const Plan meaning = Meaning(Complete(plan));
-    std::vector<size_t> digits;
-    std::vector<const PlanField*> lacking;
+    std::vector<std::optional<size_t>> digits;
     for (const Axis& axis : m_axes)
     {
         const auto begin = axis.plans.begin();
@@ -440,11 +487,60 @@ SearchSpace::KeysOutside(const Plan& plan) const
                           axis.field->assign(other, of);
                           return AreEqual(Meaning(Complete(other)), meaning);
                       });
-        if (value == axis.plans.end())
+        digits.push_back(value == axis.plans.end()
+                             ? std::nullopt
+                             : std::optional<size_t>(static_cast<size_t>(value - begin)));
+    }
+    return digits;
+}
+
+uint64_t
+SearchSpace::NumberOf(const Plan& plan) const
+{
+    std::vector<size_t> digits;
+    for (const auto& value : ValuesIn(plan))
+    {
+        digits.push_back(value.value_or(0));
+    }
+    return FirstMeaning(IndexOf(digits));
+}
+
+std::vector<uint64_t>
+SearchSpace::NeighboursOf(uint64_t index) const
+{
+    const std::vector<size_t> digits = DigitsOf(index);
+    std::vector<uint64_t> neighbours;
+    uint64_t place = m_size; // of the axis: how far its next value is
+    for (size_t i = 0; i < m_axes.size(); i++)
+    {
+        const size_t values = m_axes[i].values.size();
+        place /= values;
+        const uint64_t without = index - digits[i] * place;
+        for (size_t value = 0; value < values; value++)
         {
-            lacking.push_back(axis.field);
+            if (value != digits[i])
+            {
+                neighbours.push_back(without + value * place);
+            }
         }
-        digits.push_back(value == axis.plans.end() ? 0 : static_cast<size_t>(value - begin));
+    }
+    return neighbours;
+}
+
+std::vector<std::string>
+SearchSpace::KeysOutside(const Plan& plan) const
+{
+    const Plan meaning = Meaning(Complete(plan));
+    const std::vector<std::optional<size_t>> values = ValuesIn(plan);
+    std::vector<size_t> digits;
+    std::vector<const PlanField*> lacking;
+    for (size_t i = 0; i < m_axes.size(); i++)
+    {
+        digits.push_back(values[i].value_or(0));
+        if (!values[i])
+        {
+            lacking.push_back(m_axes[i].field);
+        }
     }
     // The plan of the space that has all of its values that there are, which becomes it field by
     // field: what follows from a field that is given its value differs no more.
@@ -504,39 +600,104 @@ SearchSpace::KnownFirstOf(size_t level, uint64_t number) const
 }
 
 std::vector<uint64_t>
+SearchSpace::PlaceContext(const ParallelPlan& p) const
+{
+    const bool groupsInside =
+        m_scenario.cluster.buildings.size() == 1 || p.crossing == Crossing::Pipeline;
+    const uint64_t group = uint64_t{p.cp} * p.dp;
+    return {groupsInside,
+            p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1,
+            group == 1,
+            m_known->shardRanks.count(group) > 0 ? group : 0};
+}
+
+std::vector<uint64_t>
+SearchSpace::OrderContext(const ParallelPlan& p) const
+{
+    const uint64_t samples = uint64_t{p.dp} * p.microbatch;
+    const uint64_t batch = m_scenario.Job().workload.globalBatch;
+    return {p.pp, p.apportion->byTime, batch % samples == 0 ? batch / samples : 0};
+}
+
+std::vector<uint64_t>
+SearchSpace::KernelContext(ParallelPlan p) const
+{
+    SimplifyLayers(m_scenario.Job().model, p);
+    return {p.tp == 1, MostLayersOf(m_scenario.Job().model, p).value_or(0)};
+}
+
+std::vector<uint64_t>
 SearchSpace::ContextOf(size_t level, const Plan& first) const
 {
     const ParallelPlan& p = first.parallel;
-    // Of shards and collectives.
-    std::vector<uint64_t> context = {
-        level,
-        m_scenario.cluster.buildings.size() == 1 || p.crossing == Crossing::Pipeline,
-        p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1,
-        uint64_t{p.cp} * p.dp,
-        p.ep == 1,
+    std::vector<uint64_t> context = {level, p.ep == 1};
+    const auto add = [&context](const std::vector<uint64_t>& more) {
+        context.insert(context.end(), more.begin(), more.end());
     };
-    if (m_levels[level] <= PlanDepth::Order)
+    add(PlaceContext(p));
+    if (m_levels[level] < PlanDepth::Order)
     {
-        // Of kernels.
         context.push_back(p.tp == 1);
+        add(OrderContext(p));
     }
     if (m_levels[level] == PlanDepth::Order)
     {
-        // Of recomputed layers.
-        ParallelPlan simple = p;
-        SimplifyLayers(m_scenario.Job().model, simple);
-        context.push_back(MostLayersOf(m_scenario.Job().model, simple).value_or(0));
-    }
-    if (m_levels[level] < PlanDepth::Order)
-    {
-        // Of orders.
-        context.push_back(p.pp);
-        context.push_back(p.apportion->byTime);
-        const uint64_t samples = uint64_t{p.dp} * p.microbatch;
-        const uint64_t batch = m_scenario.Job().workload.globalBatch;
-        context.push_back(batch % samples == 0 ? batch / samples : 0);
+        add(KernelContext(p));
     }
     return context;
+}
+
+std::vector<uint64_t>
+SearchSpace::ContextOfNext(size_t level, const Plan& first) const
+{
+    const ParallelPlan& p = first.parallel;
+    std::vector<uint64_t> context;
+    switch (m_levels[level + 1])
+    {
+    case PlanDepth::Degrees:
+    case PlanDepth::Order:
+        context = OrderContext(p);
+        break;
+    case PlanDepth::Kernels:
+        context = KernelContext(p);
+        break;
+    case PlanDepth::Shards:
+        context = PlaceContext(p);
+        break;
+    case PlanDepth::Network:
+        context = PlaceContext(p);
+        context.push_back(p.ep == 1);
+        break;
+    }
+    context.push_back(level);
+    return context;
+}
+
+const SearchSpace::Children&
+SearchSpace::ChildrenOf(size_t level, uint64_t number, const Plan& first) const
+{
+    const std::vector<uint64_t> context = ContextOfNext(level, first);
+    {
+        const std::shared_lock<std::shared_mutex> lock(m_known->mutex);
+        const auto known = m_known->children.find(context);
+        if (known != m_known->children.end())
+        {
+            return known->second;
+        }
+    }
+    const uint64_t all = FamilySize(level) / FamilySize(level + 1);
+    Children children;
+    for (uint64_t i = 0; i < all; i++)
+    {
+        if (const auto plan = FirstOf(level + 1, number * all + i))
+        {
+            children.distinct.push_back(i);
+            children.kinds.try_emplace(ContextOf(level + 1, *plan), Children::Kind{i, 0})
+                .first->second.count++;
+        }
+    }
+    const std::unique_lock<std::shared_mutex> lock(m_known->mutex);
+    return m_known->children.try_emplace(context, std::move(children)).first->second;
 }
 
 const SearchSpace::Parts&
@@ -556,16 +717,13 @@ SearchSpace::PartsOf(size_t level, uint64_t number, const Plan& first) const
             return known->second;
         }
     }
-    const uint64_t children = FamilySize(level) / FamilySize(level + 1);
-    Parts parts;
-    for (uint64_t i = 0; i < children; i++)
+    const Children& children = ChildrenOf(level, number, first);
+    const uint64_t all = FamilySize(level) / FamilySize(level + 1);
+    Parts parts{children.distinct, 0};
+    for (const auto& [of, kind] : children.kinds)
     {
-        const uint64_t child = number * children + i;
-        if (const auto plan = FirstOf(level + 1, child))
-        {
-            parts.distinct.push_back(i);
-            parts.count += PartsOf(level + 1, child, *plan).count;
-        }
+        const uint64_t child = number * all + kind.first;
+        parts.count += kind.count * PartsOf(level + 1, child, KnownFirstOf(level + 1, child)).count;
     }
     const std::unique_lock<std::shared_mutex> lock(m_known->mutex);
     return m_known->parts.try_emplace(context, std::move(parts)).first->second;

@@ -68,6 +68,18 @@ class SearchSpace
     /// The same without saying why it is none.
     std::optional<Plan> PlanAt(uint64_t index) const;
 
+    /// The number of the distinct plan that the plan with this number means the same as: its own
+    /// where it is no duplicate. Domain: index < Size().
+    uint64_t FirstMeaning(uint64_t index) const;
+
+    /// The number of the distinct plan with the values of `plan`, and with the first value of every
+    /// axis that does not have the plan's: the plan itself where the space holds it.
+    uint64_t NumberOf(const Plan& plan) const;
+
+    /// The numbers of all plans that differ from one in exactly one axis, duplicates included, in
+    /// the order of axes and values. Domain: index < Size().
+    std::vector<uint64_t> NeighboursOf(uint64_t index) const;
+
     /// Whether one of its plans means the same as this one.
     bool Holds(const Plan& plan) const
     {
@@ -148,16 +160,31 @@ class SearchSpace
         size_t earlier;
     };
 
-    /// Parts that are known.
+    /// The distinct families of the next level in a family.
+    struct Children;
+    /// What is found out once, for all copies of the space.
     struct Known;
 
     std::vector<size_t> DigitsOf(uint64_t index) const;
+    uint64_t IndexOf(const std::vector<size_t>& digits) const;
+    /// By axis the digit of a plan's value, or of one that makes the plan mean the same; none where
+    /// it has neither.
+    std::vector<std::optional<size_t>> ValuesIn(const Plan& plan) const;
     /// The plan of these digits, unless an axis from `begin` up to `end` makes it a duplicate.
     std::variant<Plan, Repeated> Distinct(const std::vector<size_t>& digits,
                                           size_t begin,
                                           size_t end) const;
     /// What decides which plans of a family of this level mean the same.
     std::vector<uint64_t> ContextOf(size_t level, const Plan& first) const;
+    /// What of that decides which families of the next level are distinct: of Degrees that are
+    /// thousands of contexts there are some hundred, and no more looks at plans than of these.
+    std::vector<uint64_t> ContextOfNext(size_t level, const Plan& first) const;
+    /// What shards and networks mean depends on.
+    std::vector<uint64_t> PlaceContext(const ParallelPlan& p) const;
+    /// The same of schedules and chunks; of recomputation.
+    std::vector<uint64_t> OrderContext(const ParallelPlan& p) const;
+    std::vector<uint64_t> KernelContext(ParallelPlan p) const;
+    const Children& ChildrenOf(size_t level, uint64_t number, const Plan& first) const;
     Plan Make(const std::vector<size_t>& digits) const;
     /// A plan with every axis set, with dp derived, normalised.
     Plan Complete(Plan plan) const;
