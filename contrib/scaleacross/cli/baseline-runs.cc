@@ -96,7 +96,18 @@ BaselineRuns::School(const std::string& name, SearchStore& store, Duration limit
         return *stored;
     }
     const auto choose = [&](const SearchOptions& tuning) {
-        return ChooseBaseline(name, m_study, AnalyticalEngine(), tuning, m_chosen);
+        try
+        {
+            return ChooseBaseline(name, m_study, AnalyticalEngine(), tuning, m_chosen);
+        }
+        catch (const ChoiceInterrupted& late)
+        {
+            if (late.Best())
+            {
+                m_soFar.push_back(*late.Best());
+            }
+            throw;
+        }
     };
     BaselineAnswer answer = Tuned(name, choose, m_space, store.Runs(), limit);
     Put(answer, store, store.Runs());

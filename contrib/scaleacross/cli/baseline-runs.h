@@ -42,6 +42,12 @@ class BaselineRuns
                              const std::function<RunStore(const Scenario&)>& runsOf,
                              Duration limit);
 
+    /// The fastest plans that schools had found by the end of their time, which was too short.
+    const std::vector<Plan>& SoFar() const
+    {
+        return m_soFar;
+    }
+
   private:
     /// What this search has found before, if that still answers.
     std::optional<BaselineAnswer> Stored(const std::string& name, SearchStore& store) const;
@@ -59,6 +65,7 @@ class BaselineRuns
     const Engine& m_engine;
     const SearchOptions& m_search;
     ChosenBaselines m_chosen;
+    std::vector<Plan> m_soFar;
 };
 
 } // namespace scaleacross

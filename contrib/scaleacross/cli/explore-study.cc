@@ -15,6 +15,7 @@
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/first-look.h"
+#include "core/explore/descent.h"
 #include "core/explore/held-keys.h"
 #include "core/explore/model-error.h"
 #include "core/store/search-store.h"
@@ -74,10 +75,11 @@ IdentityOf(const Study& study, const ExploreOptions& options, const SearchOption
             HeldText(study)};
 }
 
-/// What parts of --stop-after schools have together, and of what they leave the search, if there is
-/// a reference to be found behind it.
+/// What parts of --stop-after schools have together, of what they leave the search with its descent
+/// if there is a reference to be found behind it, and of that the descent.
 constexpr double kSchoolsPart = 0.5;
 constexpr double kSearchPart = 0.75;
+constexpr double kDescentPart = 0.5;
 
 /// Finds the plans of a study's schools in this time: each has its part of what those before it
 /// have left. Those before one that is interrupted are there.
@@ -129,6 +131,21 @@ RankedOf(const std::vector<BaselineAnswer>& baselines)
         }
     }
     return ranked;
+}
+
+/// Where a descent begins: at the plans of baselines, and at what others had found by their time.
+std::vector<Plan>
+StartsOf(const std::vector<BaselineAnswer>& baselines, const BaselineRuns& runs)
+{
+    std::vector<Plan> starts = runs.SoFar();
+    for (const BaselineAnswer& baseline : baselines)
+    {
+        if (baseline.plan)
+        {
+            starts.push_back(*baseline.plan);
+        }
+    }
+    return starts;
 }
 
 /// Why a search has no answer.
@@ -297,14 +314,35 @@ ExploreStudy(const Study& study,
         return answer;
     };
     bool searched = false;
+    BaselineRuns runs(study, space, *engine, search);
+    std::vector<Ranked> ahead; // of the search, which then takes it over
+    uint64_t aheadRuns = 0;
+    const auto runAhead = [&](const char* what, Duration limit, const auto& run) {
+        const StopAfter timer(limit, stop);
+        SearchOptions own = search;
+        own.stop = &timer.Flag();
+        ProgressLine line(what, limit);
+        own.progress = [&line](const Progress& progress) { line.Show(progress); };
+        const DescentResult result = run(*engineFor(timer.Flag()), own);
+        ahead.insert(ahead.end(), result.ran.begin(), result.ran.end());
+        aheadRuns += result.engineRuns;
+    };
+    const auto findFirst = [&](const Engine& by, const SearchOptions& own) {
+        return FindFirst(space, by, own, store);
+    };
+    const auto descend = [&](const Engine& by, const SearchOptions& own) {
+        return Descend(space, by, own, StartsOf(answer.baselines, runs), store);
+    };
     const auto searchFor = [&](Duration limit) {
         const StopAfter timer(limit, stop);
         SearchOptions own = search;
         own.stop = &timer.Flag();
         own.offered = RankedOf(answer.baselines);
+        own.offered.insert(own.offered.end(), ahead.begin(), ahead.end());
         ProgressLine line("explore" + (options.turn.empty() ? "" : " " + options.turn), limit);
         own.progress = [&line](const Progress& progress) { line.Show(progress); };
         answer.search = method->Run(space, *engineFor(timer.Flag()), own, store);
+        answer.search.engineRuns += aheadRuns;
         searched = true;
         answer.outOfTime = answer.search.interrupted && !stop;
         answer.search.interrupted = answer.search.interrupted && stop;
@@ -314,15 +352,18 @@ ExploreStudy(const Study& study,
         searchFor(Duration::Max());
         return finish();
     }
-    BaselineRuns runs(study, space, *engine, search);
     const auto reference =
         std::find_if(study.baselines.begin(), study.baselines.end(), IsReference);
     try
     {
         if (budget.IsLimited())
         {
+            runAhead("first plan", budget.Part(1), findFirst);
             FindSchools(answer.baselines, study, runs, store, budget.Part(kSchoolsPart));
-            searchFor(budget.Part(reference == study.baselines.end() ? 1 : kSearchPart));
+            const Duration rest = budget.Part(reference == study.baselines.end() ? 1 : kSearchPart);
+            const TimeBudget both(rest);
+            runAhead("descent", both.Part(kDescentPart), descend);
+            searchFor(both.Part(1));
             if (!answer.search.interrupted && !answer.outOfTime)
             {
                 FindLateSchools(answer, runs, store, budget);

@@ -115,6 +115,14 @@ class Course
         m_sink.Restore(m_frontier.next, [this](uint64_t position, const RunReport& report) {
             return OfferStored(position, report);
         });
+        const RankOrder isBefore{options.goals.objective, options.goals.rates};
+        for (const Ranked& ranked : options.offered)
+        {
+            if (space.Holds(ranked.plan) && (!m_offered || isBefore(ranked, *m_offered)))
+            {
+                m_offered = ranked;
+            }
+        }
     }
 
     SearchResult Run()
@@ -154,12 +162,19 @@ class Course
     /// too. It rules nothing out, so that what is run does not depend on when calls end.
     void TakeWhatRanElsewhere()
     {
-        const Leaderboard board = m_board;
+        std::vector<Ranked> beside;
+        std::set<std::string> texts = m_ran;
+        const auto add = [&](const Ranked& ranked) {
+            if (texts.insert(ranked.text).second)
+            {
+                beside.push_back(ranked);
+            }
+        };
         m_sink.Restore(m_families.Positions(), [&](uint64_t position, const RunReport& report) {
             const auto plan = m_space.PlanAt(m_families.IndexOf(position));
             if (plan)
             {
-                TakeBeside({position, *plan, CanonicalText(*plan), report}, board);
+                add({position, *plan, CanonicalText(*plan), report});
             }
             return plan.has_value();
         });
@@ -167,19 +182,33 @@ class Course
         {
             if (m_space.Holds(ranked.plan))
             {
-                TakeBeside(ranked, board);
+                add(ranked);
             }
+        }
+        std::vector<std::optional<ClosedForm>> forms(beside.size());
+        Crew crew(m_options.jobs, beside.size(), nullptr, [&](size_t i) {
+            forms[i] = m_families.KnownOf(beside[i].plan);
+        });
+        for (bool last = false; !last;)
+        {
+            crew.Take(g_batchTime, last);
+        }
+        if (const auto error = crew.Error())
+        {
+            std::rethrow_exception(error);
+        }
+        const Leaderboard board = m_board;
+        for (size_t i = 0; i < beside.size(); i++)
+        {
+            TakeBeside(beside[i], forms[i], board);
         }
     }
 
-    /// Counts a plan as one that ran, once: it was not decided, or ruled out by this board.
-    void TakeBeside(const Ranked& ranked, const Leaderboard& board)
+    /// Counts a plan as one that ran: it was not decided, or ruled out by this board.
+    void TakeBeside(const Ranked& ranked,
+                    const std::optional<ClosedForm>& form,
+                    const Leaderboard& board)
     {
-        if (m_ran.count(ranked.text) > 0)
-        {
-            return; // its bound need not be found once more, for which nobody waits any longer
-        }
-        const auto form = m_families.KnownOf(ranked.plan);
         if (!form || ranked.report.iterationTime < form->bound)
         {
             return;
@@ -227,6 +256,11 @@ class Course
     Progress ProgressSoFar() const
     {
         const Ranked* best = m_board.First();
+        const RankOrder isBefore{m_options.goals.objective, m_options.goals.rates};
+        if (m_offered && (best == nullptr || isBefore(*m_offered, *best)))
+        {
+            best = &*m_offered;
+        }
         return {m_decided,
                 m_families.Positions(),
                 m_ran.size(),
@@ -563,20 +597,6 @@ class Course
         return form && report.iterationTime >= form->bound;
     }
 
-    /// A time below the bound is none: ranked, it would beat plans that were ruled out by theirs.
-    static void HoldToBound(Candidate& candidate)
-    {
-        const auto* report = std::get_if<RunReport>(&candidate.evaluation);
-        if (report != nullptr && report->iterationTime < candidate.form.bound)
-        {
-            candidate.evaluation = Failure{
-                "below-bound",
-                Label(candidate.plan) + " took " + ToString(report->iterationTime) +
-                    ", but no steady state takes less than " + ToString(candidate.form.bound) +
-                    "; run it by itself over more iterations"};
-        }
-    }
-
     void TakeOver(Candidate& candidate)
     {
         if (candidate.known && !Recall(candidate))
@@ -584,7 +604,7 @@ class Course
             return;
         }
         candidate.taken = true;
-        HoldToBound(candidate);
+        HoldToBound(candidate.evaluation, candidate.plan, candidate.form.bound);
         if (candidate.ran)
         {
             m_sink.Add(candidate.position, candidate.plan, candidate.evaluation);
@@ -626,6 +646,7 @@ class Course
     Reporter m_reporter;
     std::map<uint64_t, Failure> m_failures; //!< of looks, by position of the plan
     std::set<std::string> m_ran;            //!< canonical texts of plans whose times count
+    std::optional<Ranked> m_offered;        //!< the best that was offered
     std::optional<uint64_t> m_provenAfter;
     uint64_t m_decided{0}; //!< positions that need no further look
     uint64_t m_engineRuns{0};
@@ -635,6 +656,19 @@ class Course
 };
 
 } // namespace
+
+void
+HoldToBound(Evaluation& evaluation, const Plan& plan, Duration bound)
+{
+    const auto* report = std::get_if<RunReport>(&evaluation);
+    if (report != nullptr && report->iterationTime < bound)
+    {
+        evaluation = Failure{"below-bound",
+                             Label(plan) + " took " + ToString(report->iterationTime) +
+                                 ", but no steady state takes less than " + ToString(bound) +
+                                 "; run it by itself over more iterations"};
+    }
+}
 
 Evaluation
 Evaluate(const Engine& engine, const Scenario& scenario, const RunOptions& options)

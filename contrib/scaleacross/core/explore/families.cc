@@ -21,6 +21,24 @@ Joined(const ClosedForm& a, const ClosedForm& b)
             std::max(a.crossBuildingBytes, b.crossBuildingBytes)};
 }
 
+/// The x < modulus of which a x = 1 (mod modulus), by Euclid's algorithm: r = a x at every step.
+/// Domain: a and modulus have no common divisor, modulus > 1.
+uint64_t
+InverseOf(uint64_t a, uint64_t modulus)
+{
+    int64_t x = 0;
+    int64_t nextX = 1;
+    auto r = static_cast<int64_t>(modulus);
+    auto nextR = static_cast<int64_t>(a);
+    while (nextR != 0)
+    {
+        const int64_t quotient = r / nextR;
+        x = std::exchange(nextX, x - quotient * nextX);
+        r = std::exchange(nextR, r - quotient * nextR);
+    }
+    return static_cast<uint64_t>(x < 0 ? x + static_cast<int64_t>(modulus) : x);
+}
+
 } // namespace
 
 void
@@ -69,6 +87,18 @@ Families::IndexOf(uint64_t position) const
     const uint64_t size = m_sizes.front();
     const uint64_t head = (m_options.shard.Begin(m_space.Size(), size) + position) / size;
     return (m_stride == 1 ? head : head * m_stride % m_heads) * size + position % size;
+}
+
+uint64_t
+Families::PositionOf(uint64_t index) const
+{
+    const uint64_t size = m_sizes.front();
+    uint64_t head = index / size;
+    if (m_stride != 1)
+    {
+        head = head * InverseOf(m_stride, m_heads) % m_heads;
+    }
+    return head * size + index % size - m_options.shard.Begin(m_space.Size(), size);
 }
 
 uint64_t
@@ -177,6 +207,21 @@ Families::LookAt(Family family, const Plan& plan, const Leaderboard& board, Look
         : failed ? Family::Next::Run
                  : Family::Next::Filter,
         look);
+}
+
+Look
+Families::AtPlan(uint64_t position, const Leaderboard& board) const
+{
+    Look look;
+    const Family family{{}, position, m_sizes.size() - 1, Family::Next::Split};
+    const Plan plan = FirstOf(family);
+    const Told told = m_glance ? LookFirst(family, plan, board) : Filter(family, plan, board);
+    const auto* form = std::get_if<ClosedForm>(&told);
+    if (form != nullptr && CanMatter(plan, *form, board))
+    {
+        Add(family, plan, told, m_glance ? Family::Next::Filter : Family::Next::Run, look);
+    }
+    return look;
 }
 
 Look

@@ -88,6 +88,9 @@ class Families
     /// The plan number at a position.
     uint64_t IndexOf(uint64_t position) const;
 
+    /// The position of a plan number. Domain: a number of the shard.
+    uint64_t PositionOf(uint64_t index) const;
+
     uint64_t SizeOf(size_t level) const
     {
         return m_sizes[level];
@@ -111,6 +114,11 @@ class Families
     /// The same look at some of these, after those that mean the same as another are counted with
     /// the first.
     Look AtParts(const Family& family, size_t begin, size_t end, const Leaderboard& board) const;
+
+    /// A first look at the one plan at a position, whatever its families are; a duplicate is looked
+    /// at as what it means. Empty where it cannot matter by `board` or not run. Called from several
+    /// threads.
+    Look AtPlan(uint64_t position, const Leaderboard& board) const;
 
     /// What the filter says of a plan, as far as it is worth it. Called from several threads.
     Look Filtered(const Family& family, const Leaderboard& board) const;

@@ -70,8 +70,9 @@ struct SearchOptions
     Filter filter{ClosedFormFilter()};
     /// Asked first of every plan, if set: the filter then only of those that what it says leaves.
     std::function<Glance(const SearchSpace&)> glance{};
-    /// Plans that have run outside of the search. One that is interrupted has those of the space
-    /// among what it has found; else they change nothing.
+    /// Plans that have run outside of the search. Its progress tells the best of those of the space
+    /// as its own, and where it is interrupted they are among what it has found; else they change
+    /// nothing.
     std::vector<Ranked> offered;
     const std::atomic<bool>* stop{nullptr}; //!< set by a signal: finish what runs, commit, return
     std::function<void(const Progress&)> progress; //!< called a few times a second if set
@@ -157,6 +158,10 @@ class ExhaustiveSearch : public Search
                      const SearchOptions& options,
                      ResultSink& sink) const override;
 };
+
+/// Makes a Failure of a time below the plan's bound: ranked, it would beat plans that were ruled
+/// out by theirs.
+void HoldToBound(Evaluation& evaluation, const Plan& plan, Duration bound);
 
 /// Runs one plan, with RunError as a Failure. Throws ConfigError where the engine refuses it.
 Evaluation Evaluate(const Engine& engine, const Scenario& scenario, const RunOptions& options);

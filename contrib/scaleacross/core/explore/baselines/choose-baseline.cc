@@ -155,11 +155,12 @@ FastestIn(Baseline baseline,
 {
     NoSink sink;
     const auto result = BestFirstSearch().Run(SearchSpace(within), engine, options, sink);
+    const auto best = result.board.Best();
     if (result.interrupted)
     {
-        throw Interrupted();
+        throw ChoiceInterrupted(best.empty() ? std::nullopt
+                                             : std::optional<Plan>(best.front().plan));
     }
-    const auto best = result.board.Best();
     if (best.empty())
     {
         return WhyNone(baseline.Name(), result.counts);

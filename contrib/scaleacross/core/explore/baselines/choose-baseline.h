@@ -9,17 +9,38 @@
 #include "core/spec/plan-fields.h"
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace scaleacross
 {
 
+/// Thrown by a choice that is interrupted.
+class ChoiceInterrupted : public Interrupted
+{
+  public:
+    explicit ChoiceInterrupted(std::optional<Plan> best)
+        : m_best(std::move(best))
+    {
+    }
+
+    /// The fastest plan until then, if any has run. It is not what the baseline chooses.
+    const std::optional<Plan>& Best() const
+    {
+        return m_best;
+    }
+
+  private:
+    std::optional<Plan> m_best;
+};
+
 /**
  * Returns the fastest plan of a school, or why it has none: its first space's most frequent reason.
  *
- * `jobs`, `stop` and `progress` of the options count; throws Interrupted where stopped. The plan
- * does not depend on the number of threads.
+ * `jobs`, `stop` and `progress` of the options count; throws ChoiceInterrupted where stopped. The
+ * plan does not depend on the number of threads.
  */
 std::variant<Plan, Infeasible> ChooseBaseline(Baseline baseline,
                                               const Study& study,

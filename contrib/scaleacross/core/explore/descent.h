@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_DESCENT_H
+#define SCALEACROSS_DESCENT_H
+
+#include "core/explore/search.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What a descent has found.
+struct DescentResult
+{
+    std::vector<Ranked> ran; //!< plans of the space that have a time, in the order of their runs
+    uint64_t engineRuns{0};  //!< evaluations that it made; the others were stored
+    bool interrupted{false};
+};
+
+/**
+ * Improves plans by small steps: a local search, which has a good answer long before anything is
+ * proven, and proves nothing.
+ *
+ * The starts run first, as the plans of the space that are nearest to them
+ * (SearchSpace::NumberOf), and the best that is stored of the search; where there is none that can
+ * run, what FindFirst() finds. From the best of them on, the neighbours of a plan are looked at:
+ * the plans that differ from it in one axis. Those that can run and whose bound is below the best
+ * value so far are run, least bound first; the first run that is better is the next centre. Where
+ * no neighbour is left that could be better, those that differ in two axes are tried: where degrees
+ * have a given product, or a smaller microbatch pays only with less recomputation, one axis alone
+ * leads nowhere. The same from the other starts, which then have to beat the best of all. It ends
+ * there, or when the options' `stop` is set.
+ *
+ * Every evaluation is handed to the sink at its position in the search of the same options, and
+ * committed with the frontier that the sink has: BestFirstSearch finds it stored when it comes to
+ * the plan, so that no plan runs twice. Goals, jobs, filter, glance, run, stop and progress of the
+ * options count; what runs does not depend on the number of threads. Nothing is done in a search
+ * that is finished.
+ *
+ * Worked case: axes a and b from 1 to 3, time 10 + (a - b)^2 - a, start (1, 1) at 9. Of its
+ * neighbours (2, 1) takes 9, (3, 1) 11, (1, 2) 10, (1, 3) 13: none is better. In two axes (3, 3)
+ * takes 7, and nothing takes less.
+ */
+DescentResult Descend(const SearchSpace& space,
+                      const Engine& engine,
+                      const SearchOptions& options,
+                      const std::vector<Plan>& starts,
+                      ResultSink& sink);
+
+/// Runs plans until one has a time: the best that is stored of the search, or else plans with small
+/// bounds, of a sample of the families of the first level down from the one with the least, at
+/// every level to the part with the least. All else is as above.
+DescentResult FindFirst(const SearchSpace& space,
+                        const Engine& engine,
+                        const SearchOptions& options,
+                        ResultSink& sink);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_DESCENT_H
