@@ -54,7 +54,7 @@ class Descent
           m_engine(engine),
           m_options(options),
           m_sink(sink),
-          m_families(space, options, Runs::WhatCanMatter),
+          m_families(space, options, Runs::WhatCanMatter, Counts::Nothing),
           m_frontier(sink.Resume()),
           m_board(1, GoalsOf(options.goals), Leaderboard::Keeps::Best)
     {

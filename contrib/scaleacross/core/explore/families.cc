@@ -55,10 +55,11 @@ Look::Reject(const std::string& reason, uint64_t plans, const std::string& examp
     }
 }
 
-Families::Families(const SearchSpace& space, const SearchOptions& options, Runs runs)
+Families::Families(const SearchSpace& space, const SearchOptions& options, Runs runs, Counts counts)
     : m_space(space),
       m_options(options),
       m_runs(runs),
+      m_counts(counts),
       m_glance(options.glance ? options.glance(space) : Glance()),
       m_heads(space.Size() / space.FamilySize(0))
 {
@@ -336,6 +337,10 @@ Families::Reject(const Family& family,
                  const std::string& example,
                  Look& look) const
 {
+    if (m_counts == Counts::Nothing)
+    {
+        return;
+    }
     const uint64_t distinct = m_space.PartsOf(family.level, NumberOf(family), first).count;
     const uint64_t all = SizeOf(family.level);
     look.Reject(reason, distinct, example);

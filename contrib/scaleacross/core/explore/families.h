@@ -67,6 +67,14 @@ enum class Runs
     Everything
 };
 
+/// Whether looks say how many plans are rejected, which in a large space takes longer than to find
+/// out why.
+enum class Counts
+{
+    Plans,
+    Nothing
+};
+
 /**
  * The families of a space at their positions in a search, or in the shard of it that is searched.
  *
@@ -77,7 +85,10 @@ class Families
 {
   public:
     /// Space and options are referred to.
-    Families(const SearchSpace& space, const SearchOptions& options, Runs runs);
+    Families(const SearchSpace& space,
+             const SearchOptions& options,
+             Runs runs,
+             Counts counts = Counts::Plans);
 
     /// How many positions there are: those of the shard.
     uint64_t Positions() const
@@ -161,6 +172,7 @@ class Families
     const SearchSpace& m_space;
     const SearchOptions& m_options;
     Runs m_runs;
+    Counts m_counts;
     Glance m_glance;
     std::vector<uint64_t> m_sizes;   //!< by level
     std::vector<PlanDepth> m_depths; //!< by level: down to where all is decided
