@@ -342,6 +342,56 @@ TEST_F(Commands, ASearchEndsWhenItsTimeIsUp)
     EXPECT_THAT(Files(), Not(Contains("refused.db")));
 }
 
+/// However soon it ends, an answer is no slower than the baselines that were found whose plans its
+/// space holds, nor than what an earlier call has found.
+TEST_F(Commands, ALimitedSearchIsNoSlowerThanItsBaselines)
+{
+    Write("auto.yaml",
+          "study: auto\n"
+          "model: llama3-8b\n"
+          "workload: {sequence: 2048, global_batch: 64}\n"
+          "cluster:\n"
+          "  buildings: {count: 2, gpus: 16, gpu: h100, fabric: {spines: 4}}\n"
+          "  cross: {distance: 30km, oversubscription: 4}\n"
+          "baselines: [megatron]\n");
+    double before = std::numeric_limits<double>::infinity();
+    for (const char* time : {"200ms", "1s", "2s"})
+    {
+        const auto json = nlohmann::json::parse(
+            Run("explore auto.yaml --db parts.db --json --stop-after " + std::string(time)).out);
+        if (json.at("best").is_null())
+        {
+            continue; // a machine that is busy with something else
+        }
+        const double found = json.at("best").at("iteration_time_s");
+        EXPECT_LE(found, before) << time;
+        before = found;
+        const auto& megatron = json.at("baselines").at("megatron");
+        if (megatron.contains("iteration_time_s"))
+        {
+            EXPECT_TRUE(megatron.at("outside").empty()) << megatron.at("outside");
+            EXPECT_LE(found, megatron.at("iteration_time_s")) << time;
+        }
+    }
+}
+
+/// What a search has run ahead of its turn changes nothing of its answer.
+TEST_F(Commands, ALimitDoesNotChangeTheWholeAnswer)
+{
+    Write("long.yaml", g_longStudy + std::string("baselines: [production, megatron]\n"));
+    const std::string explore = "explore long.yaml --db ";
+    for (const char* time : {"300ms", "1s"})
+    {
+        Run(explore + "parts.db --stop-after " + time);
+    }
+    const auto parts = RunJson(explore + "parts.db");
+    const auto whole = RunJson(explore + "whole.db");
+    for (const char* same : {"best", "ranking", "baselines", "space", "gap", "ran", "ruled_out"})
+    {
+        EXPECT_EQ(parts.at(same), whole.at(same)) << same;
+    }
+}
+
 /// What a search has found when its time is up is not taken for the answer of one building.
 TEST_F(Commands, ABaselineIsOfASearchThatHasEnded)
 {
