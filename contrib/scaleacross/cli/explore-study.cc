@@ -77,9 +77,9 @@ IdentityOf(const Study& study, const ExploreOptions& options, const SearchOption
 
 /// What parts of --stop-after schools have together, of what they leave the search with its descent
 /// if there is a reference to be found behind it, and of that the descent.
-constexpr double kSchoolsPart = 0.5;
+constexpr double kSchoolsPart = 1.0 / 3;
 constexpr double kSearchPart = 0.75;
-constexpr double kDescentPart = 0.5;
+constexpr double kDescentPart = 2.0 / 3;
 
 /// Finds the plans of a study's schools in this time: each has its part of what those before it
 /// have left. Those before one that is interrupted are there.
