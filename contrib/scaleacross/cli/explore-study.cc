@@ -317,11 +317,12 @@ ExploreStudy(const Study& study,
     BaselineRuns runs(study, space, *engine, search);
     std::vector<Ranked> ahead; // of the search, which then takes it over
     uint64_t aheadRuns = 0;
-    const auto runAhead = [&](const char* what, Duration limit, const auto& run) {
+    const std::string name = "explore" + (options.turn.empty() ? "" : " " + options.turn);
+    const auto runAhead = [&](Duration limit, const auto& run) {
         const StopAfter timer(limit, stop);
         SearchOptions own = search;
         own.stop = &timer.Flag();
-        ProgressLine line(what, limit);
+        ProgressLine line(name, limit);
         own.progress = [&line](const Progress& progress) { line.Show(progress); };
         const DescentResult result = run(*engineFor(timer.Flag()), own);
         ahead.insert(ahead.end(), result.ran.begin(), result.ran.end());
@@ -339,7 +340,7 @@ ExploreStudy(const Study& study,
         own.stop = &timer.Flag();
         own.offered = RankedOf(answer.baselines);
         own.offered.insert(own.offered.end(), ahead.begin(), ahead.end());
-        ProgressLine line("explore" + (options.turn.empty() ? "" : " " + options.turn), limit);
+        ProgressLine line(name, limit);
         own.progress = [&line](const Progress& progress) { line.Show(progress); };
         answer.search = method->Run(space, *engineFor(timer.Flag()), own, store);
         answer.search.engineRuns += aheadRuns;
@@ -358,11 +359,11 @@ ExploreStudy(const Study& study,
     {
         if (budget.IsLimited())
         {
-            runAhead("first plan", budget.Part(1), findFirst);
+            runAhead(budget.Part(1), findFirst);
             FindSchools(answer.baselines, study, runs, store, budget.Part(kSchoolsPart));
             const Duration rest = budget.Part(reference == study.baselines.end() ? 1 : kSearchPart);
             const TimeBudget both(rest);
-            runAhead("descent", both.Part(kDescentPart), descend);
+            runAhead(both.Part(kDescentPart), descend);
             searchFor(both.Part(1));
             if (!answer.search.interrupted && !answer.outOfTime)
             {
