@@ -134,9 +134,12 @@ TEST_F(Counts, ATerminatedSearchPrintsWhatItHas)
 {
     Write("long.yaml", g_longStudy);
     Write("go.sh",
-          "'" + ProgramPath() +
-              "' explore long.yaml --exhaustive --jobs 1 --keep 1000 --top 1000 \"$@\" & child=$!\n"
-              "sleep 0.7\nkill -TERM $child\nwait $child\n");
+          ": >told.txt\n'" + ProgramPath() +
+              "' explore long.yaml --exhaustive --jobs 1 --keep 1000 --top 1000 --progress 50ms "
+              "\"$@\" 2>told.txt & child=$!\n"
+              "until grep -q 'best so far' told.txt; do\n" // something has run
+              "kill -0 $child || exit 1\nsleep 0.05\ndone\n"
+              "kill -TERM $child\nwait $child; code=$?\ncat told.txt >&2\nexit $code\n");
     const Call call = Run("--version >/dev/null && sh go.sh --json");
     ASSERT_EQ(call.code, 130) << call.err;
     EXPECT_THAT(call.err, HasSubstr("what has run is kept, and the same command goes on"));
