@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -18,6 +19,7 @@ FluidNetwork::FluidNetwork(uint32_t classes, uint32_t cuts)
       m_cuts(cuts),
       m_traces(size_t{classes} * cuts)
 {
+    m_rates.KeepOrder();
 }
 
 void
@@ -34,17 +36,25 @@ FluidNetwork::TellApart(const ClassWeights& weights)
     }
 }
 
-double
+/// Of a transfer that takes longer than a day of a cut that it takes a day.
+uint64_t
+FluidNetwork::UnitsOf(double seconds)
+{
+    constexpr double kDay = 86400;
+    return static_cast<uint64_t>(std::llround(std::min(seconds, kDay) * kCutUnits));
+}
+
+uint64_t
 FluidNetwork::UsedOf(uint32_t cut, Duration now) const
 {
-    double used = m_cuts[cut].done;
+    uint64_t used = m_cuts[cut].done;
     for (const Id id : m_cuts[cut].active)
     {
         const Transfer& transfer = m_transfers[id];
         const double left = transfer.left - transfer.rate * (now - transfer.since).S();
         for (const MaxMin::Use& use : transfer.onCuts)
         {
-            used += use.resource == m_firstCut + cut ? use.demand * (1.0 - left) : 0.0;
+            used += use.resource == m_firstCut + cut ? UnitsOf(use.demand * (1.0 - left)) : 0;
         }
     }
     return used;
@@ -71,7 +81,8 @@ FluidNetwork::HeadStart(const CutUse& use, const TransferPlace& place, Duration 
     {
         return 0.0;
     }
-    const double idle = (now - trace.end).S() - (UsedOf(use.cut, now) - trace.used);
+    const double used = static_cast<double>(UsedOf(use.cut, now) - trace.used) / kCutUnits;
+    const double idle = (now - trace.end).S() - used;
     return std::clamp(idle, 0.0, trace.spread);
 }
 
@@ -103,7 +114,7 @@ FluidNetwork::Start(const TransferCost& cost,
         const double ahead = std::min(HeadStart(use, place, now), alike * Queue(cost, use, place));
         const double demand = use.demand * alike;
         const double taken = std::min(ahead, demand * turns);
-        m_cuts[use.cut].done += taken;
+        m_cuts[use.cut].done += UnitsOf(taken);
         m_uses.push_back({m_firstCut + use.cut, demand - taken});
         least = std::max(least, use.seconds - std::min(ahead / alike, use.seconds * turns));
     }
@@ -113,7 +124,9 @@ FluidNetwork::Start(const TransferCost& cost,
     const Id id = m_rates.Add(own > 0 ? 1.0 / own : 1.0,
                               limit,
                               m_uses,
-                              m_tellsApart ? place.trafficClass : 0);
+                              m_tellsApart ? place.trafficClass : 0,
+                              now.Ps(),
+                              place.sender);
     if (id == m_transfers.size())
     {
         m_transfers.emplace_back();
@@ -143,7 +156,7 @@ FluidNetwork::Finish(Id id, Duration now)
     for (const MaxMin::Use& use : transfer.onCuts)
     {
         Cut& cut = m_cuts[use.resource - m_firstCut];
-        cut.done += use.demand;
+        cut.done += UnitsOf(use.demand);
         cut.active.erase(std::find(cut.active.begin(), cut.active.end(), id));
     }
     for (const CutUse& use : transfer.cost->cuts)
@@ -172,7 +185,60 @@ FluidNetwork::Leave(const Transfer& transfer, const CutUse& use, Duration now)
     trace.spread = trace.round == place.round ? std::max(trace.spread, spread) : spread;
     trace.round = place.round;
     trace.end = now;
-    trace.used = trace.spread > 0 ? UsedOf(use.cut, now) : 0.0;
+    trace.used = trace.spread > 0 ? UsedOf(use.cut, now) : 0;
+}
+
+void
+FluidNetwork::Describe(Id id, Duration now, StateWords& words) const
+{
+    const Transfer& transfer = m_transfers[id];
+    words.AddAddress(transfer.cost);
+    words.Add(uint64_t{transfer.place.sender});
+    words.Add(uint64_t{transfer.place.receiver});
+    words.Add(uint64_t{transfer.place.round});
+    words.Add(transfer.place.parties);
+    words.Add(uint64_t{transfer.alike});
+    words.Add(transfer.left);
+    words.Add(transfer.rate);
+    words.Add(now - transfer.since);
+    words.Add(transfer.finish == Duration::Max() ? transfer.finish : transfer.finish - now);
+    m_rates.Describe(id, words);
+}
+
+void
+FluidNetwork::DescribeTrace(uint32_t sender,
+                            uint32_t cut,
+                            uint32_t round,
+                            Duration now,
+                            StateWords& words) const
+{
+    const Trace& trace = m_traces[size_t{sender} * m_cuts.size() + cut];
+    if (trace.round != round || trace.spread <= 0)
+    {
+        words.Add(uint64_t{0}); // the next one has no head start
+        return;
+    }
+    words.Add(uint64_t{1});
+    words.Add(now - trace.end);
+    words.Add(UsedOf(cut, now) - trace.used);
+    words.Add(trace.spread);
+}
+
+void
+FluidNetwork::Delay(Id id, Duration by)
+{
+    Transfer& transfer = m_transfers[id];
+    m_rates.Delay(id, by.Ps());
+    transfer.since += by;
+    transfer.finish += transfer.finish == Duration::Max() ? Duration() : by;
+}
+
+void
+FluidNetwork::DelayTrace(uint32_t sender, uint32_t cut, Duration by, uint64_t used)
+{
+    Trace& trace = TraceOf(sender, cut);
+    trace.end += by;
+    trace.used += used;
 }
 
 void

@@ -8,6 +8,7 @@
 #include "core/engine/transfer-cost.h"
 #include "core/spec/traffic-classes.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -105,6 +106,82 @@ class FluidNetwork
         return m_transfers[id].finish;
     }
 
+    /// Whether a transfer started before another, or at the same time and was to.
+    bool IsBefore(Id a, Id b) const
+    {
+        return m_rates.ArrivalOf(a) < m_rates.ArrivalOf(b);
+    }
+
+    /// Writes down all that decides what becomes of a transfer, but for its place among the others
+    /// in the order in which they started.
+    void Describe(Id id, Duration now, StateWords& words) const;
+
+    /// Writes down what transfers of a class have left on a cut for the next one of the round
+    /// (Start()). Not how much of the cut has been used: only what is used from then on counts.
+    void DescribeTrace(uint32_t sender,
+                       uint32_t cut,
+                       uint32_t round,
+                       Duration now,
+                       StateWords& words) const;
+
+    /// The part of a cut that a transfer takes at most, once it has started.
+    static double MostOn(const CutUse& use,
+                         const TransferCost& cost,
+                         uint32_t alike,
+                         double parties)
+    {
+        // Of a message's time on the cut, the turns of others may have passed before.
+        const double least = std::max(cost.PortSeconds(), parties > 1 ? 0.0 : use.seconds);
+        const double demand = use.demand * alike;
+        return demand < least ? demand / least : 1.0;
+    }
+
+    /// The part of a cut that the transfers on it take at most.
+    double MostOn(uint32_t cut) const
+    {
+        return m_rates.Most(m_firstCut + cut);
+    }
+
+    /// The same of one transfer.
+    double MostOn(uint32_t cut, Id id) const
+    {
+        return m_rates.Most(m_firstCut + cut, id);
+    }
+
+    /// Whether a cut can hold anything back (LeaveOut()).
+    bool IsThere(uint32_t cut) const
+    {
+        return !m_leftOut[m_firstCut + cut];
+    }
+
+    /// Time of a cut that has been used so far, in units of its own (kCutUnits).
+    uint64_t UsedUnits(uint32_t cut, Duration now) const
+    {
+        return UsedOf(cut, now);
+    }
+
+    /// Units of a cut's time in so many seconds.
+    static uint64_t UnitsOf(double seconds);
+
+    /// A transfer takes place so much later.
+    void Delay(Id id, Duration by);
+
+    /// What transfers of a class have left on a cut they left so much later, when so many more
+    /// units of it had been used.
+    void DelayTrace(uint32_t sender, uint32_t cut, Duration by, uint64_t used);
+
+    /// So many units more of a cut have been used.
+    void Use(uint32_t cut, uint64_t units)
+    {
+        m_cuts[cut].done += units;
+    }
+
+    /// All ranks of a class have met since they last used a cut, as after a transfer of one party.
+    void Meet(uint32_t sender, uint32_t cut)
+    {
+        TraceOf(sender, cut).round = UINT32_MAX;
+    }
+
     /// Transfers whose finish time changed since the list was last cleared.
     std::vector<Id>& Changed()
     {
@@ -126,7 +203,7 @@ class FluidNetwork
 
     struct Cut
     {
-        double done{0};         //!< seconds of its time that have been used, but for those active
+        uint64_t done{0};       //!< units of its time that have been used, but for those active
         std::vector<Id> active; //!< transfers
     };
 
@@ -135,7 +212,7 @@ class FluidNetwork
     {
         uint32_t round{UINT32_MAX};
         Duration end;
-        double used{0};   //!< UsedOf() the cut then
+        uint64_t used{0}; //!< UsedOf() the cut then
         double spread{0}; //!< s by which it set the ranks apart
     };
 
@@ -144,8 +221,13 @@ class FluidNetwork
         return m_traces[size_t{sender} * m_cuts.size() + cut];
     }
 
-    /// Seconds of a cut's time that have been used.
-    double UsedOf(uint32_t cut, Duration now) const;
+    /// Units of a cut's time per second. Its used time is counted in whole ones, 0.01 ps each, so
+    /// that what is used between two times does not depend, by rounding, on what was used before
+    /// them. Modulo 2^64: what is used between two times is known up to three days of it.
+    static constexpr double kCutUnits = 0x1p46;
+
+    /// Units of a cut's time that have been used.
+    uint64_t UsedOf(uint32_t cut, Duration now) const;
 
     /// Seconds that a class may have used of a cut before a transfer that starts now, at most.
     double HeadStart(const CutUse& use, const TransferPlace& place, Duration now);

@@ -237,7 +237,7 @@ MaxMin::HoldSettled()
 }
 
 /// Holds one where everybody waits for another: of those that go first the one with the least
-/// level for the weight of its class, and of these the one with the lowest number.
+/// level for the weight of its class, and of these the one that is first.
 void
 MaxMin::HoldFirst()
 {

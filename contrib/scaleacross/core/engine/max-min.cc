@@ -62,7 +62,12 @@ MaxMin::Seed(const ResourceState& resource, uint32_t number)
 }
 
 MaxMin::Flow
-MaxMin::Add(double weight, double limit, const std::vector<Use>& uses, uint32_t flowClass)
+MaxMin::Add(double weight,
+            double limit,
+            const std::vector<Use>& uses,
+            uint32_t flowClass,
+            int64_t time,
+            uint32_t owner)
 {
     SCALEACROSS_INVARIANT(m_classWeights.empty() || flowClass < m_classWeights.size(),
                           "a flow of a class that has no weight");
@@ -82,6 +87,7 @@ MaxMin::Add(double weight, double limit, const std::vector<Use>& uses, uint32_t 
     state.most = limit;
     state.rate = 0;
     state.bottleneck = kOwnLimit;
+    state.arrival = {time, owner, m_added++};
     state.there = true;
     state.flowClass = flowClass;
     state.uses.clear();
@@ -97,12 +103,69 @@ MaxMin::Add(double weight, double limit, const std::vector<Use>& uses, uint32_t 
     {
         ResourceState& resource = m_resources[use.resource];
         const auto position = static_cast<uint32_t>(resource.flows.size());
-        resource.flows.push_back({flow, static_cast<uint32_t>(state.uses.size())});
+        const User user{flow, static_cast<uint32_t>(state.uses.size())};
+        resource.flows.push_back(user);
         resource.most += use.demand * state.most;
         state.uses.push_back({use.resource, position, use.demand});
+        if (m_keepsOrder)
+        {
+            Rise(resource);
+        }
     }
     m_seeds.push_back(flow);
     return flow;
+}
+
+/// The last flow of a resource takes its place in the order of arrivals.
+void
+MaxMin::Rise(ResourceState& resource)
+{
+    std::vector<User>& users = resource.flows;
+    const User last = users.back();
+    const Arrival& arrival = m_flows[last.flow].arrival;
+    size_t position = users.size() - 1;
+    for (; position > 0 && arrival < m_flows[users[position - 1].flow].arrival; position--)
+    {
+        users[position] = users[position - 1];
+        m_flows[users[position].flow].uses[users[position].use].position =
+            static_cast<uint32_t>(position);
+    }
+    if (position + 1 < users.size())
+    {
+        users[position] = last;
+        m_flows[last.flow].uses[last.use].position = static_cast<uint32_t>(position);
+        AddUp(resource);
+    }
+}
+
+void
+MaxMin::Erase(ResourceState& resource, uint32_t position)
+{
+    std::vector<User>& users = resource.flows;
+    if (!m_keepsOrder)
+    {
+        users[position] = users.back();
+        m_flows[users[position].flow].uses[users[position].use].position = position;
+        users.pop_back();
+        return;
+    }
+    users.erase(users.begin() + position);
+    for (; position < users.size(); position++)
+    {
+        m_flows[users[position].flow].uses[users[position].use].position = position;
+    }
+}
+
+/// What the flows of a resource would take, without rounding errors that would add up.
+void
+MaxMin::AddUp(ResourceState& resource)
+{
+    resource.most = 0;
+    for (const User& user : resource.flows)
+    {
+        const FlowState& other = m_flows[user.flow];
+        resource.most += other.uses[user.use].demand * other.most;
+    }
 }
 
 void
@@ -116,17 +179,8 @@ MaxMin::Remove(Flow flow)
     for (const FlowUse& use : state.uses)
     {
         ResourceState& resource = m_resources[use.resource];
-        const User moved = resource.flows.back();
-        resource.flows[use.position] = moved;
-        m_flows[moved.flow].uses[moved.use].position = use.position;
-        resource.flows.pop_back();
-        // Without rounding errors that would add up.
-        resource.most = 0;
-        for (const User& user : resource.flows)
-        {
-            const FlowState& other = m_flows[user.flow];
-            resource.most += other.uses[user.use].demand * other.most;
-        }
+        Erase(resource, use.position);
+        AddUp(resource);
         Seed(resource, use.resource);
     }
     state.there = false;
@@ -151,20 +205,28 @@ MaxMin::Solve()
     if (!m_classWeights.empty())
     {
         IncludeConnected();
-        std::sort(m_filled.begin(), m_filled.end());
+        SortFilled();
         Connect();
         FillByClass();
     }
     for (size_t filled = 0; m_classWeights.empty() && filled < m_filled.size();)
     {
         filled = m_filled.size();
-        // In one order, whatever brought them here.
-        std::sort(m_filled.begin(), m_filled.end());
+        SortFilled();
         Connect();
         Fill();
         IncludeWhoMayNotStay();
     }
     Conclude();
+}
+
+/// In one order, whatever brought them here.
+void
+MaxMin::SortFilled()
+{
+    std::sort(m_filled.begin(), m_filled.end(), [this](Flow a, Flow b) {
+        return m_keepsOrder ? m_flows[a].arrival < m_flows[b].arrival : a < b;
+    });
 }
 
 /// Those that were filled stay as they are now.
@@ -182,6 +244,23 @@ MaxMin::Conclude()
         {
             m_changed.push_back(flow);
         }
+    }
+}
+
+void
+MaxMin::Describe(Flow flow, StateWords& words) const
+{
+    const FlowState& state = m_flows[flow];
+    words.Add(state.weight);
+    words.Add(state.most);
+    words.Add(state.rate);
+    words.Add(uint64_t{state.bottleneck});
+    words.Add(uint64_t{state.flowClass});
+    words.Add(uint64_t{state.uses.size()});
+    for (const FlowUse& use : state.uses)
+    {
+        words.Add(uint64_t{use.resource});
+        words.Add(use.demand);
     }
 }
 

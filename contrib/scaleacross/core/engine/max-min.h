@@ -3,8 +3,11 @@
 #ifndef SCALEACROSS_MAX_MIN_H
 #define SCALEACROSS_MAX_MIN_H
 
+#include "core/engine/state-words.h"
+
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 namespace scaleacross
@@ -37,7 +40,7 @@ namespace scaleacross
  * is none any more, or who has a higher level where one that was filled anew is held, is filled
  * anew with them, until there is none. So everybody has a bottleneck in the end, as in a filling of
  * all. The rates are a function of the flows that are there, whatever came and went before, up to
- * rounding.
+ * rounding. Rounding follows from the order of their arrivals alone if that is kept.
  *
  * Worked system: resources P and Q; flow 1 on P and Q, 2 on P, 3 on Q with a demand of 2; weights
  * 1, no limits. Levels rise to 1/3, where Q is full: 1/3 + 2/3. Flows 1 and 3 stay there; 2 rises
@@ -72,7 +75,29 @@ class MaxMin
         double demand{0}; //!< > 0
     };
 
+    /// When a flow came: rounding depends on the order of flows by it, and on nothing else where
+    /// it is kept (KeepOrder()).
+    struct Arrival
+    {
+        int64_t time{0};
+        uint32_t owner{0};
+        uint64_t number{0}; //!< how many flows there were before it
+
+        bool operator<(const Arrival& o) const
+        {
+            return std::tie(time, owner, number) < std::tie(o.time, o.owner, o.number);
+        }
+    };
+
     explicit MaxMin(uint32_t resources);
+
+    /// Before the first flow: sums over the flows of a resource are made in the order of their
+    /// arrivals, whenever they were added. Removing a flow then costs as many steps as there are
+    /// flows on what it uses.
+    void KeepOrder()
+    {
+        m_keepsOrder = true;
+    }
 
     /// One more resource; its number is that of those before.
     uint32_t AddResource();
@@ -103,7 +128,19 @@ class MaxMin
     /// A flow begins, with a rate of 0 until Solve(). Ids of flows that have gone are used again.
     /// Each resource stands in `uses` at most once. Without uses and limit its rate is infinite.
     /// Domain: `flowClass` has a weight, if classes are told apart.
-    Flow Add(double weight, double limit, const std::vector<Use>& uses, uint32_t flowClass = 0);
+    /// Of flows with one time and owner, those that are added first come first.
+    Flow Add(double weight,
+             double limit,
+             const std::vector<Use>& uses,
+             uint32_t flowClass = 0,
+             int64_t time = 0,
+             uint32_t owner = 0);
+
+    /// A flow came so much later than was said.
+    void Delay(Flow flow, int64_t time)
+    {
+        m_flows[flow].arrival.time += time;
+    }
 
     /// A flow ends.
     void Remove(Flow flow);
@@ -133,6 +170,35 @@ class MaxMin
             look(user.flow);
         }
     }
+
+    /// What the flows of a resource would take of it if each were alone.
+    double Most(uint32_t resource) const
+    {
+        return m_resources[resource].most;
+    }
+
+    /// The same of one flow; 0 where it does not use it.
+    double Most(uint32_t resource, Flow flow) const
+    {
+        for (const FlowUse& use : m_flows[flow].uses)
+        {
+            if (use.resource == resource)
+            {
+                return use.demand * m_flows[flow].most;
+            }
+        }
+        return 0;
+    }
+
+    const Arrival& ArrivalOf(Flow flow) const
+    {
+        return m_flows[flow].arrival;
+    }
+
+    /// Writes down all that decides what becomes of a flow, but for its place among the others in
+    /// the order in which they came. Domain: the order is kept, nothing has come or gone since
+    /// Solve().
+    void Describe(Flow flow, StateWords& words) const;
 
     /// What of a resource is in use, as of the last Solve(): in [0, its capacity], but for
     /// rounding.
@@ -164,6 +230,7 @@ class MaxMin
         double before{0};               //!< filling: the rate until then
         uint32_t bottleneck{kOwnLimit}; //!< resource that holds it
         uint64_t mark{0};               //!< the filling that it takes part in
+        Arrival arrival;
         bool held{false};
         bool there{false};
         uint32_t flowClass{0};
@@ -208,7 +275,11 @@ class MaxMin
         return resource.most > resource.capacity;
     }
 
+    void Rise(ResourceState& resource);
+    void Erase(ResourceState& resource, uint32_t position);
+    void AddUp(ResourceState& resource);
     void Include(Flow flow);
+    void SortFilled();
     void Conclude();
     void Connect();
     void Fill();
@@ -253,6 +324,8 @@ class MaxMin
     std::vector<ClassState> m_classStates; //!< scratch: by touched resource x class
     uint64_t m_mark{0};                    //!< of flows that are filled
     uint64_t m_pass{0};                    //!< of resources
+    uint64_t m_added{0};                   //!< flows so far
+    bool m_keepsOrder{false};
 };
 
 } // namespace scaleacross
