@@ -2,16 +2,21 @@
 
 // What the evaluator leaves out is a matter of speed: it gives the same times when every body is
 // walked operation by operation and every resource is looked at.
+//
+// SCALEACROSS_DRAWS=1000 compares as many plans of each kind with many microbatches.
 
+#include "../../draws.h"
 #include "../volumes/volume-plans.h"
 #include "core/engine/network-model.h"
 #include "core/engine/program-evaluator.h"
 #include "drawn-networks.h"
+#include "drawn-sites.h"
 
 #include <array>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
+#include <string>
 
 namespace scaleacross
 {
@@ -20,7 +25,7 @@ namespace
 {
 
 RunReport
-Evaluated(const Scenario& scenario, Shortcuts shortcuts)
+Evaluated(const Scenario& scenario, Shortcuts shortcuts, EvaluationWork* work = nullptr)
 {
     const auto run = std::get<PreparedRun>(PrepareRun(scenario));
     const NetworkModel network(scenario, run.layout);
@@ -28,7 +33,12 @@ Evaluated(const Scenario& scenario, Shortcuts shortcuts)
     ClassCosts costs(run.graph, times);
     const ResourceUse use(run.graph, costs);
     RunReport report;
-    EvaluateProgram(run.graph, costs, use, RunOptions(), report, shortcuts);
+    const EvaluationWork done =
+        EvaluateProgram(run.graph, costs, use, RunOptions(), report, shortcuts);
+    if (work != nullptr)
+    {
+        *work = done;
+    }
     return report;
 }
 
@@ -102,6 +112,107 @@ TEST(Evaluator, TakesShortcutsToTheSameTimes)
             }
         }
     }
+}
+
+namespace
+{
+
+/// What was left out of plans with many microbatches.
+struct Repeated
+{
+    size_t plans{0};
+    size_t skipping{0};  //!< plans of which periods are left out
+    size_t repeating{0}; //!< plans of which bodies' stretches are repeated
+};
+
+/// Whether a plan runs, and if so, that what is left out of it changes no time.
+bool
+ExpectTheSame(const Scenario& scenario, Repeated& seen)
+{
+    if (!std::holds_alternative<PreparedRun>(PrepareRun(scenario)))
+    {
+        return false; // too many activations, or no layout
+    }
+    EvaluationWork some;
+    EvaluationWork all;
+    const RunReport taken = Evaluated(scenario, Shortcuts::Taken, &some);
+    const RunReport executed = Evaluated(scenario, Shortcuts::Executed, &all);
+    EXPECT_EQ(all.skipped, 0U);
+    EXPECT_EQ(all.repeated, 0U);
+    seen.plans++;
+    seen.skipping += some.skipped > 0 ? 1 : 0;
+    seen.repeating += some.repeated > 0 ? 1 : 0;
+    EXPECT_EQ(taken.iterationTime, executed.iterationTime);
+    EXPECT_EQ(taken.computeTime, executed.computeTime);
+    EXPECT_EQ(taken.bubble, executed.bubble);
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        EXPECT_EQ(taken.classes[k].exposed, executed.classes[k].exposed);
+        EXPECT_EQ(taken.classes[k].busy, executed.classes[k].busy);
+    }
+    return true;
+}
+
+/// Fractions of the plans, which do not hold where nothing is left out.
+void
+ExpectRepetition(const Repeated& seen, double skipping, double repeating)
+{
+    const auto plans = static_cast<double>(seen.plans);
+    testing::Test::RecordProperty("plans", std::to_string(seen.plans));
+    testing::Test::RecordProperty("skipping", std::to_string(seen.skipping));
+    testing::Test::RecordProperty("repeating", std::to_string(seen.repeating));
+    EXPECT_GE(static_cast<double>(seen.skipping), skipping * plans);
+    EXPECT_GE(static_cast<double>(seen.repeating), repeating * plans);
+}
+
+} // namespace
+
+TEST(Evaluator, RepeatsWhatItHasDoneToThePicosecond)
+{
+    // Plans with eight times their microbatches, so that their schedules have a steady part.
+    const size_t most = Draws(18);
+    std::mt19937 random(16);
+    Repeated seen;
+    for (const auto draw : {volumes::Draw, volumes::DrawAny, volumes::DrawFolded})
+    {
+        for (Scenario scenario : volumes::Plans(most / 3, 64, draw))
+        {
+            DrawChunks(random, scenario.network);
+            volumes::DrawClasses(random, scenario);
+            scenario.Job().workload.globalBatch *= 8;
+            SCOPED_TRACE(volumes::TextOf(scenario));
+            ExpectTheSame(scenario, seen);
+        }
+    }
+    ExpectRepetition(seen, 0.4, 0.8);
+}
+
+TEST(Evaluator, RepeatsOnUnequalSitesToThePicosecond)
+{
+    const size_t most = Draws(30);
+    constexpr size_t perStudy = 5;
+    DrawnSites draw(20261130);
+    std::mt19937_64 random(17);
+    Repeated seen;
+    while (seen.plans < most)
+    {
+        const std::string text = draw.Text();
+        const SearchSpace space(ParseStudy(text, "drawn.yaml"));
+        size_t ofStudy = 0;
+        for (size_t tries = 0; tries < 10 * perStudy && ofStudy < perStudy; tries++)
+        {
+            const auto plan = space.PlanAt(random() % space.Size());
+            if (!plan)
+            {
+                continue;
+            }
+            Scenario scenario = space.With(*plan);
+            scenario.Job().workload.globalBatch *= 8;
+            SCOPED_TRACE(text + CanonicalText(*plan));
+            ofStudy += ExpectTheSame(scenario, seen) ? 1 : 0;
+        }
+    }
+    ExpectRepetition(seen, 0.4, 0.8);
 }
 
 } // namespace scaleacross

@@ -4,6 +4,7 @@
 #define SCALEACROSS_CONNECTION_WINDOW_H
 
 #include "core/base/units.h"
+#include "core/engine/state-words.h"
 #include "core/engine/transfer-cost.h"
 #include "core/program/collective.h"
 
@@ -36,6 +37,18 @@ class ConnectionWindow
     {
         m_back = std::max(m_back, now) + Duration::Seconds(use.Seconds(times));
         return std::max(0.0, (m_back - now).S() - use.round);
+    }
+
+    /// Writes down what decides how later transfers are held.
+    void Describe(Duration now, StateWords& words) const
+    {
+        words.Add(std::max(m_back, now) - now);
+    }
+
+    /// All that it knows happens so much later.
+    void Delay(Duration by)
+    {
+        m_back += by;
     }
 
   private:
@@ -74,6 +87,27 @@ class RankWindows
     double Admit(const TransferCost& cost, Duration now, uint32_t times = 1)
     {
         return cost.admission.windows > 0 ? m_admission.Hold(cost.admission, now, times) : 0.0;
+    }
+
+    /// As ConnectionWindow::Describe(); peers are known by the order in which they came.
+    void Describe(Duration now, StateWords& words) const
+    {
+        m_admission.Describe(now, words);
+        words.Add(uint64_t{m_windows.size()});
+        for (const ConnectionWindow& window : m_windows)
+        {
+            window.Describe(now, words);
+        }
+    }
+
+    /// As ConnectionWindow::Delay().
+    void Delay(Duration by)
+    {
+        m_admission.Delay(by);
+        for (ConnectionWindow& window : m_windows)
+        {
+            window.Delay(by);
+        }
     }
 
   private:

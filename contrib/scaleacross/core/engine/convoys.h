@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_CONVOYS_H
 #define SCALEACROSS_CONVOYS_H
 
+#include "core/engine/state-words.h"
 #include "core/program/collective.h"
 
 #include <array>
@@ -80,6 +81,15 @@ class Convoys
     /// A convoy leaves the phase that it is in: itself into the next one, and the one behind it
     /// into this one, if they may.
     Entering Leave(uint32_t convoy);
+
+    /// Writes down where the convoys of a collective are.
+    void Describe(StateWords& words) const
+    {
+        for (uint32_t i = 0; i < Count(); i++)
+        {
+            words.Add(uint64_t{2} * m_phase[i] + (m_inside[i] ? 1 : 0));
+        }
+    }
 
   private:
     void Enter(uint32_t convoy, Entering& entering);

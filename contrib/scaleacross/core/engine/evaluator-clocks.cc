@@ -11,7 +11,7 @@ namespace scaleacross::evaluation
 
 // What happens when.
 
-void
+EvaluationWork
 Evaluator::Run(RunReport& report)
 {
     m_start = std::chrono::steady_clock::now();
@@ -32,6 +32,11 @@ Evaluator::Run(RunReport& report)
             Schedule(c);
         }
         m_touched.clear();
+        if (m_passed != kNone)
+        {
+            PassMark(m_passed);
+            m_passed = kNone;
+        }
     }
     CheckTimeLimit();
     if (m_graph.once)
@@ -39,6 +44,7 @@ Evaluator::Run(RunReport& report)
         EndTogether();
     }
     Fill(report);
+    return m_work;
 }
 
 void
@@ -115,7 +121,7 @@ Evaluator::Next(uint32_t c) const
 void
 Evaluator::HandleNext(uint32_t c)
 {
-    if (++m_handled % 4096 == 0)
+    if (++m_work.events % 4096 == 0)
     {
         CheckTimeLimit();
     }
@@ -149,6 +155,10 @@ Evaluator::HandleNext(uint32_t c)
     switch (state.blocked)
     {
     case Blocked::Computing:
+        if (state.repeating)
+        {
+            EndStretches(c);
+        }
         state.totals.compute += state.jumping ? Duration() : m_now - state.blockedSince;
         if (!m_records.empty())
         {

@@ -56,6 +56,18 @@ struct Totals
     Duration bubble;
     std::array<Duration, kCommClasses> exposed;
     std::array<Duration, kCommClasses> busy;
+
+    /// Adds so many times what another has more than a third.
+    void AddTimes(int64_t times, const Totals& more, const Totals& less)
+    {
+        compute += (more.compute - less.compute) * times;
+        bubble += (more.bubble - less.bubble) * times;
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            exposed[k] += (more.exposed[k] - less.exposed[k]) * times;
+            busy[k] += (more.busy[k] - less.busy[k]) * times;
+        }
+    }
 };
 
 struct Posted
@@ -110,6 +122,24 @@ struct PhaseEnd
     uint32_t convoy{0};
 };
 
+/// Periods of a steady part that were not executed.
+struct SkippedPeriods
+{
+    Duration at; //!< when the first of them begins
+    Duration by; //!< what all of them take
+    /// Whether messages arrive in a period, and for how long any are on the way in all of them.
+    bool arrivals{false};
+    Duration busy;
+};
+
+/// What transfers take of a cut.
+struct CutLoad
+{
+    uint32_t cut{0};
+    double most{0};    //!< of its capacity, at any time
+    uint64_t units{0}; //!< FluidNetwork::UnitsOf(), in sum
+};
+
 struct ClassState
 {
     uint32_t pc{0};
@@ -127,6 +157,17 @@ struct ClassState
     bool jumping{false};        //!< over a body, whose computing is part of its sum
     const Op* running{nullptr}; //!< the Run whose end a timeline waits for
     Duration runBegin;
+    uint32_t underWay{0}; //!< collectives that it has posted and that are not complete
+    uint32_t near{0};     //!< messages under way from it and to it
+
+    uint32_t repeated{0};    //!< how often it has repeated some to their end
+    uint32_t disturbed{0};   //!< and how often it had to execute them after all
+    bool repeating{false};   //!< stretches of the body that begin at bodyPc, since blockedSince
+    uint32_t stretch{kNone}; //!< where the one begins that it executes to repeat it later
+    bool stretchLocal{true};
+    Duration stretchBegin;
+    Totals stretchSums; //!< when it began
+    std::vector<CutLoad> stretchLoads;
 
     std::array<StreamState, kStreams> streams;
     RankWindows windows; //!< of what is no layer's
@@ -135,7 +176,12 @@ struct ClassState
     std::vector<FluidNetwork::Id> transfers; //!< under way
     std::vector<PhaseEnd> phaseEnds;
     std::vector<std::vector<Letter>> inlets; //!< what came in, by sender, in the order sent
-    std::vector<uint32_t> posted;            //!< by handle
+    uint32_t letters{0};                     //!< of these, not received yet
+    uint32_t credits{0};                     //!< of posted receives, not used yet
+    uint32_t steadyGroup{kNone};             //!< that it leads
+    uint32_t mark{kNone};                    //!< where its program is behind its group's next mark
+    std::vector<SkippedPeriods> skipped;
+    std::vector<uint32_t> posted; //!< by handle
     std::vector<uint32_t> done;
     std::vector<CommClass> handleComm;
 

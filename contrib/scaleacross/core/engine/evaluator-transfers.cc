@@ -30,10 +30,16 @@ Evaluator::VolumeMoved(uint32_t c, size_t position)
     const FluidNetwork::Id id = state.transfers[position];
     state.transfers.erase(state.transfers.begin() + static_cast<std::ptrdiff_t>(position));
     const TransferOwner owner = m_owners[id];
+    if (owner.isMessage && !m_stretches.empty())
+    {
+        DisturbCutsOf(*state.channels[owner.index].queue.front().cost);
+    }
     m_network.Finish(id, m_now);
     if (owner.isMessage)
     {
         Channel& channel = state.channels[owner.index];
+        state.near--;
+        m_classes[channel.toClass].near--;
         const QueuedMessage sent = channel.queue.front();
         channel.queue.pop_front();
         Deliver(channel, sent.message, {sent.posted, m_now + sent.cost->latency});
@@ -101,6 +107,7 @@ Evaluator::Depart(uint32_t c, uint32_t channelIndex, const QueuedMessage& messag
 void
 Evaluator::PostReceive(uint32_t c, const Op& op)
 {
+    m_classes[c].credits++;
     m_credits[Slot(c, op.index)] = m_now + m_costs.CreditTime(c, op.peer);
     Touch(m_costs.ClassAt(c, op.peer));
 }
@@ -124,6 +131,7 @@ Evaluator::Release(uint32_t c, uint32_t channelIndex)
         QueuedMessage message = channel.held.front();
         message.posted = m_now;
         m_credits[Slot(channel.toClass, message.message)] = Duration::Max();
+        m_classes[channel.toClass].credits--;
         channel.held.pop_front();
         m_classes[c].held--;
         Depart(c, channelIndex, message);
@@ -135,6 +143,18 @@ Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
 {
     Channel& channel = m_classes[c].channels[channelIndex];
     const TransferCost& cost = *channel.queue.front().cost;
+    for (const uint32_t end : {c, channel.toClass})
+    {
+        Disturb(end);
+        m_classes[end].near++;
+    }
+    if (!m_stretches.empty() && !cost.cuts.empty())
+    {
+        m_loads.clear();
+        AddLoads(cost, 1, m_costs.PartiesOf(c));
+        Announce(kNone);
+        DisturbCutsOf(cost);
+    }
     const TransferPlace place{c,
                               channel.toClass,
                               m_classes[c].iteration,
@@ -165,6 +185,7 @@ Evaluator::Deliver(const Channel& channel, uint32_t message, const Letter& lette
              letter.arrival});
     }
     receiver.inlets[channel.inlet].push_back(letter);
+    receiver.letters++;
     if (receiver.blocked == Blocked::Message && receiver.waitFor == message)
     {
         Touch(channel.toClass);
@@ -175,6 +196,11 @@ void
 Evaluator::Post(uint32_t c, const Op& op)
 {
     ClassState& state = m_classes[c];
+    if (state.stretch != kNone && state.stretchLocal)
+    {
+        state.stretchLocal = IsLocal(c, op);
+    }
+    state.underWay++;
     state.posted[op.handle]++;
     state.handleComm[op.handle] = m_graph.collectives[op.index].comm;
     state.streams[static_cast<size_t>(op.stream)].queue.push_back({op.index, op.handle});
@@ -262,9 +288,35 @@ Evaluator::StartPhases(uint32_t id, const Convoys::Entering& entering)
     }
 }
 
+/// Says what the transfers of a convoy put on cuts in the phase that it enters.
+void
+Evaluator::AnnouncePhase(uint32_t id, uint32_t index)
+{
+    const Instance& instance = m_instances[id];
+    const uint32_t phase = instance.convoys.PhaseOf(index);
+    m_loads.clear();
+    for (const uint32_t c : instance.classes)
+    {
+        const TransferCost& cost = m_costs.OfPhase(c, instance.collective, phase);
+        if (!cost.cuts.empty() && cost.Seconds() > 0)
+        {
+            AddLoads(cost, instance.convoys.ChunksOf(index), 1);
+        }
+    }
+    if (!m_loads.empty())
+    {
+        Announce(instance.classes.size() == 1 ? instance.classes.front() : kNone);
+    }
+}
+
 void
 Evaluator::StartPhase(uint32_t id, uint32_t index)
 {
+    // What is executed to catch up has been announced when it was repeated.
+    if (!m_stretches.empty() && !m_catchesUp)
+    {
+        AnnouncePhase(id, index);
+    }
     Instance& instance = m_instances[id];
     const Convoys& convoys = instance.convoys;
     ConvoyState& convoy = instance.states[index];
@@ -339,6 +391,7 @@ Evaluator::CompleteInstance(uint32_t id)
         ClassState& state = m_classes[c];
         state.busy[static_cast<size_t>(comm)].End(m_now);
         state.done[state.streams[s].queue.front().handle]++;
+        state.underWay--;
         if (!m_records.empty())
         {
             m_records[c].collectives[state.streams[s].recorded].end = m_now;

@@ -32,7 +32,7 @@ Evaluator::Evaluator(const TaskGraph& graph,
         m_options.warmup = 0;
         m_options.iterations = 1;
     }
-    if (shortcuts == Shortcuts::Taken)
+    if (shortcuts != Shortcuts::None)
     {
         TakeShortcuts(use);
     }
@@ -69,6 +69,12 @@ Evaluator::Evaluator(const TaskGraph& graph,
     if (graph.rendezvous)
     {
         m_credits.assign(size_t{siblings} * graph.messages, Duration::Max());
+    }
+    if (shortcuts == Shortcuts::Taken)
+    {
+        m_stretches.resize(graph.classes.size() * graph.bodies.size());
+        m_reserved.resize(costs.Cuts());
+        FindSteadyGroups();
     }
 }
 
@@ -117,6 +123,10 @@ Evaluator::Advance(uint32_t c)
         {
             EndRun(c);
         }
+        if (inBody && state.underWay == 0 && !m_stretches.empty() && !PassStretch(c))
+        {
+            return;
+        }
         if (pc == ops.size())
         {
             if (inBody)
@@ -127,6 +137,10 @@ Evaluator::Advance(uint32_t c)
             pc = 0;
             state.iteration++;
             state.marked = false;
+            if (state.steadyGroup != kNone)
+            {
+                BeginSteadyGroup(state.steadyGroup);
+            }
             if (m_graph.once)
             {
                 Mark(c);
@@ -208,6 +222,7 @@ void
 Evaluator::Take(uint32_t c, uint32_t message)
 {
     m_mail.Take(Slot(c, message));
+    m_classes[c].letters--;
     if (!m_records.empty())
     {
         m_records[c].Receive(message);
@@ -265,6 +280,11 @@ bool
 Evaluator::BeginRun(uint32_t c, const Op& op)
 {
     ClassState& state = m_classes[c];
+    if (state.pc == state.mark)
+    {
+        state.mark += m_repetition->classes[c].period;
+        m_passed = state.steadyGroup;
+    }
     if (op.action == Action::Forward && !state.marked)
     {
         state.marked = true;
@@ -310,27 +330,31 @@ Evaluator::EndRun(uint32_t c)
     }
 }
 
+/// What a class has done until now.
+Totals
+Evaluator::TotalsOf(uint32_t c) const
+{
+    Totals totals = m_classes[c].totals;
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        totals.busy[k] += m_classes[c].busy[k].At(m_now);
+    }
+    return totals;
+}
+
 void
 Evaluator::Mark(uint32_t c)
 {
     ClassState& state = m_classes[c];
-    const auto snapshot = [&] {
-        Totals totals = state.totals;
-        for (uint32_t k = 0; k < kCommClasses; k++)
-        {
-            totals.busy[k] += state.busy[k].At(m_now);
-        }
-        return totals;
-    };
     if (state.iteration == m_options.warmup)
     {
         state.begin = m_now;
-        state.atBegin = snapshot();
+        state.atBegin = TotalsOf(c);
     }
     if (state.iteration == m_options.warmup + m_options.iterations && !state.finished)
     {
         state.end = m_now;
-        state.atEnd = snapshot();
+        state.atEnd = TotalsOf(c);
         state.finished = true;
         m_unfinished--;
     }

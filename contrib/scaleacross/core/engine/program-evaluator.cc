@@ -3,6 +3,7 @@
 #include "core/engine/program-evaluator.h"
 
 #include "core/base/errors.h"
+#include "core/engine/arrivals.h"
 #include "core/engine/evaluator.h"
 #include "core/engine/series-sampler.h"
 
@@ -15,42 +16,6 @@ namespace scaleacross
 
 namespace evaluation
 {
-
-namespace
-{
-
-/// Time of the measured window during which messages were on the way to a class: of each that
-/// arrives in it, from when it was posted or the one before arrived.
-Duration
-BusyBetween(const ClassState& state)
-{
-    const auto earlier = [](const Letter& a, const Letter& b) { return a.arrival < b.arrival; };
-    std::vector<Letter> letters;
-    for (const std::vector<Letter>& inlet : state.inlets)
-    {
-        // Of one sender they come in order, unless longer ones have a longer latency.
-        const auto middle = static_cast<std::ptrdiff_t>(letters.size());
-        letters.insert(letters.end(), inlet.begin(), inlet.end());
-        if (!std::is_sorted(inlet.begin(), inlet.end(), earlier))
-        {
-            std::sort(letters.begin() + middle, letters.end(), earlier);
-        }
-        std::inplace_merge(letters.begin(), letters.begin() + middle, letters.end(), earlier);
-    }
-    Duration until;
-    Duration busy;
-    for (const Letter& letter : letters)
-    {
-        if (letter.arrival > state.begin && letter.arrival <= state.end)
-        {
-            busy += letter.arrival - std::max(letter.posted, until);
-        }
-        until = letter.arrival;
-    }
-    return busy;
-}
-
-} // namespace
 
 void
 Evaluator::Fill(RunReport& report) const
@@ -184,7 +149,7 @@ Evaluator::FailStuck() const
 
 } // namespace evaluation
 
-void
+EvaluationWork
 EvaluateProgram(const TaskGraph& graph,
                 ClassCosts& costs,
                 const ResourceUse& use,
@@ -194,7 +159,7 @@ EvaluateProgram(const TaskGraph& graph,
 {
     // A body in one step has no parts to record.
     const bool whole = options.timeline == Timelines::None;
-    evaluation::Evaluator(graph, costs, use, options, whole ? shortcuts : Shortcuts::None)
+    return evaluation::Evaluator(graph, costs, use, options, whole ? shortcuts : Shortcuts::None)
         .Run(report);
 }
 

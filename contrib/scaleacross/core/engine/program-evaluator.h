@@ -16,8 +16,18 @@ namespace scaleacross
 /// What an evaluation may leave out; the results are the same.
 enum class Shortcuts : uint8_t
 {
-    Taken, //!< bodies in one step (ResourceUse::StepOf), resources that hold nothing back
-    None   //!< nothing: the plain event loop, as the oracle of tests
+    Taken,    //!< those of Executed, stretches of bodies that have been executed before
+              //!< (BodyStretches), and periods of a schedule's steady part (SteadyState)
+    Executed, //!< bodies in one step (ResourceUse::StepOf), resources that hold nothing back
+    None      //!< nothing: the plain event loop, as the oracle of tests
+};
+
+/// What an evaluation has executed.
+struct EvaluationWork
+{
+    uint64_t events{0};
+    uint64_t skipped{0};  //!< forwards of first chunks that it has left out, of all classes
+    uint64_t repeated{0}; //!< how often stretches of a body were repeated in one event
 };
 
 /**
@@ -28,16 +38,17 @@ enum class Shortcuts : uint8_t
  * Transfers are fluid volumes (FluidNetwork) followed by their latency; messages to one peer leave
  * in order; a collective that spans classes starts when the last of them has posted it. A body
  * whose collectives share nothing with anybody takes its uncontended sum in one event, and is
- * walked operation by operation otherwise.
+ * walked operation by operation otherwise. Where the state of a schedule's steady part repeats
+ * itself, the periods that follow are left out.
  *
  * Throws RunError if no class can go on (who waits for what).
  */
-void EvaluateProgram(const TaskGraph& graph,
-                     ClassCosts& costs,
-                     const ResourceUse& use,
-                     const RunOptions& options,
-                     RunReport& report,
-                     Shortcuts shortcuts = Shortcuts::Taken);
+EvaluationWork EvaluateProgram(const TaskGraph& graph,
+                               ClassCosts& costs,
+                               const ResourceUse& use,
+                               const RunOptions& options,
+                               RunReport& report,
+                               Shortcuts shortcuts = Shortcuts::Taken);
 void EvaluateProgram(const TaskGraph& graph,
                      const TransferTimes& times,
                      const RunOptions& options,

@@ -109,6 +109,21 @@ class ComputeClock
         return End();
     }
 
+    /// Adds to `words` what decides how work that has begun goes on.
+    template <class Words>
+    void Describe(Duration now, Words& words) const
+    {
+        words.Add(m_left);
+        words.Add(m_rate);
+        words.Add(now - m_since);
+    }
+
+    /// What has begun goes on so much later.
+    void Delay(Duration by)
+    {
+        m_since += by;
+    }
+
   private:
     Duration End() const
     {
