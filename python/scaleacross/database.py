@@ -83,7 +83,8 @@ def searches(connection: sqlite3.Connection) -> pandas.DataFrame:
 # Keys of a study that decide nothing that a search of it finds, but for its first engine.
 IDLE = {"study", "engines", "baselines"}
 # What explore was asked for by options: column, and what is usual.
-ASKED = {"objective": "time", "keep": 10, "pareto_of": "none", "gap_asked": 0}
+ASKED = {"objective": "time", "keep": 10, "pareto_of": "none", "gap_asked": 0,
+         "rest_gap_asked": 0.05}
 LISTED = 20  # searches; more are not read
 
 
@@ -104,6 +105,11 @@ def asked_of(search: Mapping[str, Any]) -> dict[str, Any]:
             if not pandas.isna(search[column]) and search[column] != usual}
 
 
+def option_of(column: str) -> str:
+    """The option that a column of ASKED is of: rest-gap."""
+    return column.removesuffix("_asked").removesuffix("_of").replace("_", "-")
+
+
 def number_text(value: Any) -> str:
     """All digits. Whole numbers are floats in a column that has nothing in some rows."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
@@ -116,7 +122,7 @@ def _name_of(search: Mapping[str, Any]) -> str:
     return ", ".join([search["study"],
                       *(f"{key}={value}" for key, value in settings_of(search).items()),
                       *(["exhaustive"] if search["method"] == "exhaustive" else []),
-                      *(f"{column.split('_')[0]} {number_text(value)}"
+                      *(f"{option_of(column).replace('-', ' ')} {number_text(value)}"
                         for column, value in asked_of(search).items()),
                       *shard])
 

@@ -131,7 +131,35 @@ TEST_F(Commands, RunningEverythingGivesTheSameAnswer)
                           std::to_string(all.at("ran").get<int>()) + ";"));
 }
 
-/// A gap so wide that 32 plans, which begin before any time is known, are enough. Of each plan
+/// What is behind the best is known to a part of that, which the answer says.
+TEST_F(Commands, ARestGapIsOfWhatIsBehindTheBest)
+{
+    const std::string explore = "explore study.yaml --db rest.db --pareto none --rest-gap ";
+    const auto exact = RunJson(explore + "0");
+    const auto half = RunJson(explore + "50%");
+    const auto usual = RunJson("explore study.yaml --db rest.db --pareto none");
+    EXPECT_EQ(exact.at("rest_gap_asked"), 0);
+    EXPECT_EQ(half.at("rest_gap_asked"), 0.5);
+    EXPECT_EQ(usual.at("rest_gap_asked"), 0.05);
+    EXPECT_EQ(half.at("best"), exact.at("best"));
+    EXPECT_EQ(usual.at("best"), exact.at("best"));
+    EXPECT_LE(half.at("ran"), usual.at("ran"));
+    EXPECT_LE(usual.at("ran"), exact.at("ran"));
+    EXPECT_EQ(exact.at("optimal"), true);
+    EXPECT_EQ(half.at("optimal"), true);
+    EXPECT_THAT(half.at("explanation").back().get<std::string>(),
+                HasSubstr("How far others are behind it is proven to 50 % of that."));
+    EXPECT_THAT(exact.at("explanation").back().get<std::string>(), Not(HasSubstr("behind it")));
+    // What is found again is as it was, and known as proven.
+    const auto again = RunJson(explore + "50%");
+    EXPECT_EQ(again.at("ranking"), half.at("ranking"));
+    EXPECT_FALSE(half.at("proven_after").is_null());
+    EXPECT_EQ(again.at("proven_after"), half.at("proven_after"));
+    EXPECT_THAT(Run(explore + "2").err, HasSubstr("--rest-gap: '2' is out of range"));
+    EXPECT_EQ(Run(explore + "0.1 --exhaustive").code, 2);
+}
+
+/// A gap so wide that 4 plans, which begin before any time is known, are enough. Of each plan
 /// there are 40 with other queue pairs, so that of the one with the least bound some do not run.
 TEST_F(Commands, AGapIsProvenAndNotCalledOptimal)
 {

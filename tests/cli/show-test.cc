@@ -106,6 +106,7 @@ TEST_F(Commands, ShowSaysWhatWasAskedFor)
         {"--keep 5", "small, keep 5"},
         {"--objective memory --pareto time,memory", "small, objective memory, pareto time,memory"},
         {"--gap 1%", "small, gap 0.01"},
+        {"--rest-gap 1%", "small, rest gap 0.01"},
         {"--exhaustive --set network.qps=8", "small, network.qps=8, exhaustive"}};
     for (size_t i = 0; i < asked.size(); i++)
     {

@@ -278,9 +278,10 @@ class Pages(unittest.TestCase):
 
     def test_numbers_of_the_command_have_all_digits(self):
         db = changed(self.db, self.folder / "digits.db", [
-            "UPDATE search SET seed = 12345678, gap_asked = 0.0123456789"])
+            "UPDATE search SET seed = 12345678, gap_asked = 0.0123456789, "
+            "rest_gap_asked = 0"])
         facts = dict(self.page(db).tables["provenance"][1:])
-        self.assertIn(" --seed 12345678 --gap 0.0123456789", facts["command"])
+        self.assertIn(" --seed 12345678 --gap 0.0123456789 --rest-gap 0", facts["command"])
         self.assertEqual(facts["seed"], "12345678")
 
     def test_the_same_bytes_again_and_nothing_beside_them(self):

@@ -193,9 +193,9 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     for (const auto& value : space.ValuesOf("plan.crossing"))
     {
         const Crossing other = Crossing::Parse(value);
-        if (other != winner.plan.parallel.crossing)
+        if (answer.search.board.BestOf(other) == nullptr)
         {
-            input.otherCrossings.push_back(other);
+            input.withoutPlan.push_back(other);
         }
     }
     // A plan that is kept alone is compared with none.

@@ -33,10 +33,17 @@ AddSearchOptions(Command command, ExploreOptions& options)
              "very best")
         .Named("PART");
     command
+        .Add("--rest-gap",
+             options.restGap,
+             "how exactly the other plans that are kept and the other placements have to be known: "
+             "part of what they are behind the best; default: 5%")
+        .Named("PART");
+    command
         .Flag("--exhaustive",
               options.exhaustive,
               "run every plan that can run, also where a bound says that it cannot matter")
-        .Excludes("--gap");
+        .Excludes("--gap")
+        .Excludes("--rest-gap");
     command
         .Add(
             "--pareto",

@@ -212,6 +212,9 @@ GoalsOf(const ExploreOptions& options, const Study& study)
     {
         goals.gap = ParseAt("--gap", [&] { return ParseFraction(options.gap, 0, 1); });
     }
+    goals.restGap = options.restGap.empty() ? kUsualRestGap : ParseAt("--rest-gap", [&] {
+        return ParseFraction(options.restGap, 0, 1);
+    });
     return goals;
 }
 

@@ -32,6 +32,7 @@ struct ExploreOptions
     bool exhaustive{false};          //!< run every plan that can run
     std::string objective;           //!< of the ranking; empty: the usual one
     std::string gap;                 //!< how near to come; empty: exact
+    std::string restGap;             //!< Goals::restGap; empty: usual
     std::string pareto;              //!< objectives of the front; empty: none
     std::string progress;            //!< how often it says how far it is; empty: as usual
     std::string stopAfter;           //!< how long the search may take; empty: until it is done

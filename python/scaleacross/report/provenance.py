@@ -8,7 +8,7 @@ import json
 import shlex
 from typing import Any
 
-from scaleacross.database import asked_of, number_text, settings_of
+from scaleacross.database import asked_of, number_text, option_of, settings_of
 from scaleacross.report.extras import nominal_name
 from scaleacross.report.sections import Section
 from scaleacross.report.source import Source, settings_text
@@ -25,7 +25,7 @@ def command_of(source: Source) -> str:
     if not missing(search["seed"]):
         words += ["--seed", number_text(search["seed"])]
     for column, value in asked_of(search).items():
-        words += ["--" + column.split("_")[0], number_text(value)]
+        words += ["--" + option_of(column), number_text(value)]
     if search["method"] == "exhaustive":
         words.append("--exhaustive")
     if not missing(search["shard"]):

@@ -297,12 +297,13 @@ TEST(BestFirstSearch, TheBestIsProvenBeforeTheOthers)
     options.keep = 60;
     MemorySink sink;
     const auto result = BestFirstSearch().Run(space, engine, options, sink);
-    ASSERT_TRUE(result.provenAfter);
-    EXPECT_LT(*result.provenAfter, result.counts.evaluated);
+    ASSERT_TRUE(result.counts.provenAfter);
+    EXPECT_LT(*result.counts.provenAfter, result.counts.evaluated);
     EXPECT_GE(result.counts.evaluated, 60);
     EXPECT_EQ(least, 0);
-    // A search that is done already has not seen it.
-    EXPECT_FALSE(BestFirstSearch().Run(space, engine, options, sink).provenAfter);
+    // A search that is done already knows it from what is stored.
+    EXPECT_EQ(BestFirstSearch().Run(space, engine, options, sink).counts.provenAfter,
+              result.counts.provenAfter);
 }
 
 TEST(BestFirstSearch, FailuresAreResultsAndErrorsAreRejections)
@@ -397,7 +398,7 @@ TEST(BestFirstSearch, RulesOutByBoundsAndFindsTheSame)
 {
     const SearchSpace space(TwoBuildings(g_manyAxes));
     ASSERT_EQ(space.Size(), 4320);
-    SearchOptions options = Options(2);
+    SearchOptions options = Options(1); // of more threads one may run what the others rule out
     options.filter = Bounds(0);
     const FakeEngine all(WideTime);
     MemorySink everything;
@@ -405,8 +406,7 @@ TEST(BestFirstSearch, RulesOutByBoundsAndFindsTheSame)
     EXPECT_EQ(all.runs, 2160);
     EXPECT_EQ(expected.counts.RuledOut(), 0);
     uint64_t runsBefore = all.runs;
-    // The tighter the bounds the fewer runs, down to the 64 at a time that are begun before any
-    // time is known, in each of the three blocks, and what ties with a kept plan.
+    // The tighter the bounds the fewer runs, down to what is kept and what ties with it.
     for (const double share : {0.7, 0.9, 0.99, 1.0})
     {
         options.filter = Bounds(share);
@@ -472,6 +472,79 @@ TEST(BestFirstSearch, WithAGapEndsEarlierAndProvesIt)
     }
 }
 
+/// What is behind the best by d is known to a part of d: the i-th best takes no longer than that
+/// of running everything and this part of what it is behind the best, which is exact. So it is for
+/// the best of each crossing.
+TEST(BestFirstSearch, WithARestGapProvesTheBestAndHowFarOthersAreBehind)
+{
+    const SearchSpace space(TwoBuildings(g_manyAxes));
+    SearchOptions options = Options(1);
+    options.keep = 40;
+    options.filter = Bounds(0.9);
+    const FakeEngine all(WideTime);
+    MemorySink everything;
+    const auto whole = BestFirstSearch().Run(space, all, options, everything);
+    const double best = whole.board.First()->report.iterationTime.S();
+    uint64_t runsBefore = all.runs;
+    for (const double restGap : {0.1, 0.5})
+    {
+        options.goals.restGap = restGap;
+        const FakeEngine engine(WideTime);
+        MemorySink sink;
+        const auto result = BestFirstSearch().Run(space, engine, options, sink);
+        EXPECT_TRUE(result.counts.IsProof());
+        EXPECT_EQ(result.counts.evaluated + result.counts.RuledOut(), 2160);
+        EXPECT_LT(engine.runs, runsBefore) << restGap;
+        runsBefore = engine.runs;
+        EXPECT_EQ(result.board.First()->text, whole.board.First()->text);
+        EXPECT_GE(result.counts.left, best);
+        const auto isNear = [&](const Ranked& found, const Ranked& expected) {
+            const double time = found.report.iterationTime.S();
+            return time - expected.report.iterationTime.S() <= restGap * (time - best);
+        };
+        const auto found = result.board.Best();
+        const auto expected = whole.board.Best();
+        ASSERT_EQ(found.size(), expected.size());
+        for (size_t i = 0; i < found.size(); i++)
+        {
+            EXPECT_TRUE(isNear(found[i], expected[i])) << i;
+        }
+        for (const Ranked& ranked : whole.board.BestOfEach())
+        {
+            const Ranked* own = result.board.BestOf(ranked.plan.parallel.crossing);
+            ASSERT_NE(own, nullptr);
+            EXPECT_TRUE(isNear(*own, ranked));
+        }
+    }
+}
+
+/// Where bounds are the times themselves, the first plan that runs is the best, and is known to be:
+/// plans that are taken together count one after the other.
+TEST(BestFirstSearch, KnowsAtOnceWhatIsBestByExactBounds)
+{
+    const SearchSpace space(TwoBuildings(g_axes)); // one block
+    const auto exact =
+        [](const Scenario& scenario,
+           const IsWorthMore& /* isWorthMore */) -> std::variant<ClosedForm, Infeasible> {
+        ClosedForm form;
+        form.bound = DistinctTime(scenario.Job().plan);
+        return form;
+    };
+    for (const unsigned jobs : {1U, 3U})
+    {
+        SearchOptions options = Options(jobs);
+        options.filter = exact;
+        const FakeEngine engine(DistinctTime);
+        MemorySink sink;
+        const auto result = BestFirstSearch().Run(space, engine, options, sink);
+        EXPECT_EQ(result.counts.provenAfter, 1U);
+        // Five are kept, and the best of the other crossing, which is none of them or is.
+        EXPECT_GE(result.counts.evaluated, 5U);
+        EXPECT_LE(result.counts.evaluated, 6U);
+        EXPECT_EQ(sink.frontier.provenAfter, 1U);
+    }
+}
+
 TEST(BestFirstSearch, RanksNoTimeBelowItsBound)
 {
     const SearchSpace space(TwoBuildings(g_axes));
@@ -523,6 +596,7 @@ TEST(BestFirstSearch, WhatRunsDoesNotDependOnThreadsNorOnInterruption)
         stop = stop || ++calls == 200; // in the second block or later
         return WideTime(plan);
     });
+    options.jobs = 1; // of more, one may run what the others rule out
     options.stop = &stop;
     MemorySink broken;
     EXPECT_TRUE(BestFirstSearch().Run(space, stopped, options, broken).interrupted);

@@ -264,7 +264,7 @@ TEST(Descent, ChangesNoSearchThatEnds)
         EXPECT_EQ(behind.counts.evaluated, alone.counts.evaluated);
         EXPECT_EQ(behind.counts.RuledOut(), alone.counts.RuledOut());
         EXPECT_EQ(behind.counts.Decided(), alone.counts.Decided());
-        EXPECT_EQ(behind.provenAfter, alone.provenAfter);
+        EXPECT_EQ(behind.counts.provenAfter, alone.counts.provenAfter);
 
         std::atomic<bool> stop{false};
         std::atomic<int> calls{0};

@@ -67,7 +67,6 @@ Input(Crossing winner, int64_t other)
     input.winner = Make(winner, 100, "the winner");
     input.otherCrossing =
         Make(winner == Crossing::Data ? Crossing::Pipeline : Crossing::Data, other, "the other");
-    input.otherCrossings = {input.otherCrossing->plan.parallel.crossing};
     input.runnerUp = input.otherCrossing;
     input.counts.bound = Ms(80);
     input.counts.evaluated = 7;
@@ -347,11 +346,20 @@ TEST(Explanation, TellsWhereTheDifferenceArisesLargestFirst)
 TEST(Explanation, TellsWhyThereIsNoOtherPlacement)
 {
     ExplanationInput input = Input(Crossing::Data, 150);
+    input.withoutPlan = {Crossing::Expert};
+    EXPECT_THAT(Text(input), HasSubstr(" No EP-out plan of this search can run."));
+    input.goals.restGap = 0.05;
+    EXPECT_THAT(Text(input),
+                HasSubstr("No EP-out plan that can run comes within 10 times the best."));
+    EXPECT_THAT(Text(input), HasSubstr("How far others are behind it is proven to 5 % of that."));
+    input.goals.restGap = 0;
+    EXPECT_THAT(Text(input), Not(HasSubstr("is proven to")));
     input.otherCrossing.reset();
+    input.withoutPlan = {Crossing::Pipeline};
     EXPECT_THAT(Text(input), HasSubstr("no PP-out plan of this search can run"));
-    input.otherCrossings.push_back(Crossing::Expert);
+    input.withoutPlan.push_back(Crossing::Expert);
     EXPECT_THAT(Text(input), HasSubstr("no PP-out and no EP-out plan of this search can run"));
-    input.otherCrossings.clear();
+    input.withoutPlan.clear();
     EXPECT_THAT(Text(input), HasSubstr("DP-out only; the search has no other"));
     input.buildings = 1;
     EXPECT_THAT(Text(input), Not(HasSubstr("PP-out")));
@@ -457,7 +465,7 @@ TEST(Explanation, OfASearchThatIsOutOfTime)
 {
     ExplanationInput input;
     input.winner = Make(Crossing::Data, 100, "A");
-    input.otherCrossings = {Crossing::Pipeline};
+    input.withoutPlan = {Crossing::Pipeline};
     input.buildings = 2;
     input.engine = "analytical";
     input.counts.evaluated = 1;

@@ -157,6 +157,53 @@ TEST(Leaderboard, WithinTheGapNothingMatters)
     EXPECT_TRUE(board.CanMatter(data, Known(0, 50, 0))); // of which nothing is known
 }
 
+/// The third of the best is 100 behind it, so it may be known to a tenth of that: 10. What is as
+/// good as the best is exact.
+TEST(Leaderboard, WhatIsBehindTheBestIsKnownToAPartOfThat)
+{
+    Goals goals;
+    goals.restGap = 0.1;
+    Leaderboard board(3, goals);
+    const Crossing data = Crossing::Data;
+    board.Offer(Make(1, 100, 0, 0));
+    board.Offer(Make(2, 100, 0, 0));
+    board.Offer(Make(3, 200, 0, 0));
+    EXPECT_FALSE(board.CanMatter(data, Known(200, 0, 0))); // as the third: it says nothing new
+    EXPECT_FALSE(board.CanMatter(data, Known(190, 0, 0)));
+    EXPECT_TRUE(board.CanMatter(data, Known(189, 0, 0)));
+    // Of a crossing of its own it is known by 30, of the 300 that it is behind.
+    board.Offer(Make(4, 400, 0, 0, Crossing::Pipeline));
+    EXPECT_FALSE(board.CanMatter(Crossing::Pipeline, Known(370, 0, 0)));
+    EXPECT_TRUE(board.CanMatter(Crossing::Pipeline, Known(369, 0, 0)));
+    // A better best leaves what was left out left out: 190 is 10 of 150 before 200.
+    board.Offer(Make(5, 50, 0, 0));
+    board.Offer(Make(6, 99, 0, 0));
+    EXPECT_FALSE(board.CanMatter(data, Known(190, 0, 0)));
+    EXPECT_TRUE(board.CanMatter(data, Known(94, 0, 0))); // 6 of 50 before the 100
+    EXPECT_FALSE(board.CanMatter(data, Known(95, 0, 0)));
+}
+
+/// Ten times 100 is 1000.
+TEST(Leaderboard, AThirdPlacementWithoutHopeNeedsNoRun)
+{
+    const auto board = [](double restGap, bool hasTwo) {
+        Goals goals;
+        goals.restGap = restGap;
+        Leaderboard filled(1, goals);
+        filled.Offer(Make(1, 100, 0, 0));
+        if (hasTwo)
+        {
+            filled.Offer(Make(2, 120, 0, 0, Crossing::Pipeline));
+        }
+        return filled;
+    };
+    EXPECT_TRUE(board(0.05, true).CanMatter(Crossing::Expert, Known(1000, 0, 0)));
+    EXPECT_FALSE(board(0.05, true).CanMatter(Crossing::Expert, Known(1001, 0, 0)));
+    // The second placement is run, however far behind it is, and each where all is to be exact.
+    EXPECT_TRUE(board(0.05, false).CanMatter(Crossing::Expert, Known(1001, 0, 0)));
+    EXPECT_TRUE(board(0, true).CanMatter(Crossing::Expert, Known(1001, 0, 0)));
+}
+
 /// Half as long again as 10 is 15; above no bytes at all there is nothing within reach.
 TEST(Leaderboard, AFrontEndsAtItsReach)
 {

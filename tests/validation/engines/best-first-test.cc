@@ -293,6 +293,47 @@ TEST_P(BestFirst, AGapIsKept)
     }
 }
 
+/// With a rest gap the best is that of running everything, and what is behind it is known to this
+/// part of how far it is.
+TEST_P(BestFirst, ARestGapIsKept)
+{
+    constexpr double restGap = 0.2;
+    const SearchSpace space(StudyOf(GetParam()));
+    const AnalyticalEngine engine;
+    SearchOptions options = Options();
+    const Everything all = RunEverything(space, engine);
+    Leaderboard expected(options.keep, options.goals);
+    for (const Ranked& ranked : all.plans)
+    {
+        expected.Offer(ranked);
+    }
+    options.goals.restGap = restGap;
+    NoSink sink;
+    const SearchResult found = BestFirstSearch().Run(space, engine, options, sink);
+    EXPECT_EQ(found.board.First()->text, expected.First()->text);
+    const double best = expected.First()->report.iterationTime.S();
+    const auto near = [best](const Ranked& one, const Ranked& other) {
+        const double time = one.report.iterationTime.S();
+        return time - other.report.iterationTime.S() <= restGap * (time - best) + 1e-12;
+    };
+    const auto ranking = found.board.Best();
+    ASSERT_EQ(ranking.size(), expected.Best().size());
+    for (size_t i = 0; i < ranking.size(); i++)
+    {
+        EXPECT_TRUE(near(ranking[i], expected.Best()[i])) << i;
+    }
+    for (const Ranked& ranked : expected.BestOfEach())
+    {
+        const Ranked* own = found.board.BestOf(ranked.plan.parallel.crossing);
+        if (own == nullptr)
+        {
+            EXPECT_GT(ranked.report.iterationTime.S(), kHopeless * best);
+            continue;
+        }
+        EXPECT_TRUE(near(*own, ranked));
+    }
+}
+
 TEST_P(BestFirst, AnExhaustiveSearchFindsTheSameAndRulesNothingOut)
 {
     const SearchSpace space(StudyOf(GetParam()));

@@ -224,6 +224,7 @@ SummaryJson(const SearchSummary& search)
     json["keep"] = search.keep;
     json["method"] = search.method;
     json["gap_asked"] = search.gapAsked;
+    json["rest_gap_asked"] = search.restGapAsked;
     json["held_text"] = search.held;
     json["pareto_of"] = search.paretoOf ? Json(*search.paretoOf) : Json(nullptr);
     json.update(ToJson(search.conclusion));

@@ -319,7 +319,7 @@ RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, 
 std::string
 ProvenText(const Answer& answer)
 {
-    const auto after = answer.search.provenAfter;
+    const auto after = answer.search.counts.provenAfter;
     const uint64_t ran = answer.search.counts.evaluated;
     if (!after || ran <= *after)
     {
@@ -496,6 +496,9 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["placements"] = PlacementsJson(study, space, answer);
     json["objective"] = answer.goals.objective.Name();
     json["gap_asked"] = answer.goals.gap;
+    json["rest_gap_asked"] = answer.goals.restGap;
+    json["proven_after"] =
+        answer.search.counts.provenAfter ? Json(*answer.search.counts.provenAfter) : Json(nullptr);
     json["pareto_of"] = FrontText(answer.goals.front);
     json["pareto"] = FrontJson(space, answer);
     json["ranking"] = RankingJson(study, space, answer, top);

@@ -2,13 +2,17 @@
 
 #include "core/explore/crew.h"
 #include "core/explore/families.h"
+#include "core/explore/in-order.h"
 #include "core/explore/search.h"
 #include "core/explore/waiting.h"
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <limits>
 #include <map>
+#include <mutex>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <set>
@@ -41,22 +45,27 @@ constexpr size_t g_runAhead = 2;
 constexpr double g_usual = 1.02;
 /// Families that are looked at in one job.
 constexpr size_t g_together = 256;
-/// Families that are asked more of, or plans that run, between two looks at what can be ruled out.
-/// Numbers of their own and not that of the threads, so that what runs does not depend on these.
+/// Families that are asked more of between two looks at what can be ruled out. A number of its own
+/// and not that of the threads, so that what is found does not depend on these.
 constexpr size_t g_asked = 64;
-constexpr size_t g_run = 32;
+/// Plans that run together: as many as take about this long, since some of them may turn out to
+/// need no run, within limits.
+constexpr double g_runSeconds = 2;
+constexpr size_t g_runLeast = 4;
+constexpr size_t g_runMost = 32;
 
 /// A plan that is to run.
 struct Candidate
 {
-    uint64_t position{0};
+    Family family;
     Plan plan;
-    ClosedForm form;
     bool failed{false}; //!< already when it was looked at: nothing is known of it
     Evaluation evaluation;
-    bool known{false}; //!< stored already: to be recalled
-    bool ran{false};   //!< the engine was asked just now
-    bool taken{false}; //!< its evaluation counts; not where the search was interrupted before
+    bool known{false};    //!< stored already: to be recalled
+    bool ran{false};      //!< the engine was asked just now
+    bool ruledOut{false}; //!< by those before it
+    bool taken{false};    //!< its evaluation counts; not where the search was interrupted before
+    double best{std::numeric_limits<double>::infinity()}; //!< the least value of all taken by then
 };
 
 void
@@ -110,7 +119,8 @@ class Course
           m_random(options.process),
           m_board(options.keep, options.goals, options.keeps),
           m_frontier(sink.Resume()),
-          m_reporter(options)
+          m_reporter(options),
+          m_least(std::max(g_runLeast, Crew::ThreadsOf(options.jobs)))
     {
         m_sink.Restore(m_frontier.next, [this](uint64_t position, const RunReport& report) {
             return OfferStored(position, report);
@@ -140,11 +150,7 @@ class Course
             CountOpen();
             TakeWhatRanElsewhere();
         }
-        return {m_board,
-                m_interrupted ? m_partial : m_frontier,
-                m_provenAfter,
-                m_engineRuns,
-                m_interrupted};
+        return {m_board, m_interrupted ? m_partial : m_frontier, m_engineRuns, m_interrupted};
     }
 
   private:
@@ -236,25 +242,31 @@ class Course
         return plan.has_value();
     }
 
+    /// The least value so far; infinite as long as none is known.
+    double BestValue() const
+    {
+        const Goals& goals = m_options.goals;
+        const Ranked* best = m_board.First();
+        return best == nullptr ? std::numeric_limits<double>::infinity()
+                               : goals.objective->value(best->report, goals.rates);
+    }
+
     /// Notes when nothing that is left can be better than the best so far.
-    void LookForProof()
+    /// @param best the least value so far
+    /// @param least below the values of all that is not decided
+    void LookForProof(double best, double least)
     {
         const bool isAll = m_partial.next == m_families.Positions();
-        const Ranked* best = m_board.First();
-        if (m_provenAfter || !isAll || best == nullptr || !m_partial.failed.empty())
+        if (!m_partial.provenAfter && isAll && m_partial.evaluated > 0 &&
+            m_partial.failed.empty() && best <= std::min(m_partial.left, least))
         {
-            return;
-        }
-        const Goals& goals = m_options.goals;
-        if (goals.objective->value(best->report, goals.rates) <=
-            std::min(m_partial.left, m_open->least))
-        {
-            m_provenAfter = m_partial.evaluated;
+            m_partial.provenAfter = m_partial.evaluated;
         }
     }
 
     Progress ProgressSoFar() const
     {
+        const std::lock_guard lock(m_counting);
         const Ranked* best = m_board.First();
         const RankOrder isBefore{m_options.goals.objective, m_options.goals.rates};
         if (m_offered && (best == nullptr || isBefore(*m_offered, *best)))
@@ -265,7 +277,7 @@ class Course
                 m_families.Positions(),
                 m_ran.size(),
                 best == nullptr ? std::nullopt : std::optional(*best),
-                m_provenAfter.has_value()};
+                m_partial.provenAfter.has_value()};
     }
 
     void DoBlock()
@@ -294,10 +306,10 @@ class Course
         while (!m_interrupted && !waiting.IsEmpty())
         {
             m_open = waiting.First();
-            LookForProof();
+            LookForProof(BestValue(), m_open->least);
             if (waiting.IsTimeToRun())
             {
-                RunSome(waiting, g_run, [&waiting] { return waiting.IsTimeToRun(); });
+                RunSome(waiting, m_together, [&waiting] { return waiting.IsTimeToRun(); });
                 continue;
             }
             FindOutMore(waiting);
@@ -360,21 +372,30 @@ class Course
     /// Takes the first of a queue, or none where it cannot matter, which is counted.
     std::optional<Candidate> Next(Waiting::Queue& queue, Waiting& waiting)
     {
-        const Family family = queue.top();
-        queue.pop();
         Candidate candidate;
-        candidate.position = family.position;
-        candidate.form = family.form;
-        candidate.plan = m_families.FirstOf(family);
-        if (m_families.CanMatter(candidate.plan, family.form, m_board))
+        candidate.family = queue.top();
+        queue.pop();
+        candidate.plan = m_families.FirstOf(candidate.family);
+        if (CanMatter(candidate))
         {
             return candidate;
         }
-        Look look;
-        m_families.RuleOut(family, candidate.plan, m_board, look);
-        m_decided += look.decided;
-        Take(look, waiting);
+        m_decided += RuleOut(candidate, waiting);
         return std::nullopt;
+    }
+
+    bool CanMatter(const Candidate& candidate) const
+    {
+        return m_families.CanMatter(candidate.plan, candidate.family.form, m_board);
+    }
+
+    /// How many positions that decides.
+    uint64_t RuleOut(const Candidate& candidate, Waiting& waiting)
+    {
+        Look look;
+        m_families.RuleOut(candidate.family, candidate.plan, m_board, look);
+        Take(look, waiting);
+        return look.decided;
     }
 
     /// Splits or has filtered the next ones that can matter.
@@ -448,7 +469,9 @@ class Course
         return true;
     }
 
-    /// Runs the next plans that are ready, as long as `goesOn`, and counts them.
+    /// Runs the next plans that are ready, as long as `goesOn`, and counts them: as if one ran
+    /// after the other, and only if it can matter after those before it. So what counts depends
+    /// neither on the threads nor on how many are taken together.
     void RunSome(Waiting& waiting, size_t most, const std::function<bool()>& goesOn)
     {
         std::vector<Candidate> batch;
@@ -457,7 +480,7 @@ class Course
             if (auto next = Next(waiting.Ready(), waiting))
             {
                 batch.push_back(std::move(*next));
-                const auto failure = m_failures.find(batch.back().position);
+                const auto failure = m_failures.find(batch.back().family.position);
                 if (failure != m_failures.end())
                 {
                     batch.back().failed = true;
@@ -465,57 +488,92 @@ class Course
                 }
             }
         }
-        std::vector<Candidate*> mixed;
-        for (Candidate& candidate : batch)
-        {
-            mixed.push_back(&candidate);
-        }
-        mixed = Mixed(mixed);
+        const auto begin = Clock::now();
+        const std::vector<size_t> order = OrderOf(batch.size());
+        InOrder counting(batch.size(), m_counting, [&](size_t i) { TakeOver(batch[i]); });
         Together(
-            mixed.size(),
-            [this, &mixed](size_t i) { Ask(*mixed[i]); },
-            [this, &mixed](size_t i) { TakeOver(*mixed[i]); });
-        for (const Candidate& candidate : batch)
+            batch.size(),
+            [&](size_t job) {
+                Candidate& candidate = batch[order[job]];
+                Ask(candidate);
+                if (!candidate.known)
+                {
+                    counting.Done(order[job]);
+                }
+            },
+            [&](size_t job) {
+                Candidate& candidate = batch[order[job]];
+                if (candidate.known && Recall(candidate))
+                {
+                    counting.Done(order[job]);
+                }
+                Store(candidate);
+            });
+        counting.PassOver();
+        TakeTime(std::chrono::duration<double>(Clock::now() - begin).count(), batch);
+        for (size_t i = 0; i < batch.size(); i++)
         {
-            if (!candidate.taken)
-            {
-                continue;
-            }
-            m_partial.bound = std::min(m_partial.bound, candidate.form.bound);
-            if (const auto* no = std::get_if<Infeasible>(&candidate.evaluation))
-            {
-                Increment(m_partial.rejected, *no);
-            }
-            else if (const auto* failure = std::get_if<Failure>(&candidate.evaluation))
-            {
-                Increment(m_partial.failed, {failure->reason, failure->detail});
-            }
-            else
-            {
-                m_partial.evaluated++;
-            }
+            AddUp(batch[i], waiting);
+            const double after = i + 1 < batch.size() ? batch[i + 1].family.least
+                                                      : std::numeric_limits<double>::infinity();
+            const double open = waiting.IsEmpty() ? after : waiting.First().least;
+            LookForProof(batch[i].best, std::min(after, open));
         }
     }
 
-    /// What is to run together: what is stored first, so that an answer which is interrupted again
-    /// has it, then in an order of this process's own. Counted it is in that of bounds.
-    std::vector<Candidate*> Mixed(std::vector<Candidate*> batch)
+    /// Adds what has become of it to what is decided.
+    void AddUp(const Candidate& candidate, Waiting& waiting)
     {
-        const auto fresh =
-            std::stable_partition(batch.begin(), batch.end(), [this](const Candidate* candidate) {
-                return m_sink.Knows(candidate->plan);
-            });
-        if (m_options.process == 0)
+        if (candidate.ruledOut)
         {
-            return batch;
+            RuleOut(candidate, waiting);
         }
+        if (!candidate.taken)
+        {
+            return;
+        }
+        m_partial.bound = std::min(m_partial.bound, candidate.family.form.bound);
+        if (const auto* no = std::get_if<Infeasible>(&candidate.evaluation))
+        {
+            Increment(m_partial.rejected, *no);
+        }
+        else if (const auto* failure = std::get_if<Failure>(&candidate.evaluation))
+        {
+            Increment(m_partial.failed, {failure->reason, failure->detail});
+        }
+        else
+        {
+            m_partial.evaluated++;
+        }
+    }
+
+    /// The order in which so many plans are begun: the first, which may rule out others, and then
+    /// one of this process's own, so that processes which search together run different ones.
+    std::vector<size_t> OrderOf(size_t plans)
+    {
+        std::vector<size_t> order(plans);
+        std::iota(order.begin(), order.end(), size_t{0});
         // std::shuffle is not the same in every library.
-        const auto known = static_cast<size_t>(fresh - batch.begin());
-        for (size_t i = batch.size() - known; i > 1; i--)
+        for (size_t i = plans; m_options.process != 0 && i > 2; i--)
         {
-            std::swap(batch[known + i - 1], batch[known + m_random() % i]);
+            std::swap(order[i - 1], order[1 + m_random() % (i - 1)]);
         }
-        return batch;
+        return order;
+    }
+
+    /// Chooses how many are to run together next. On this depends only what is run in vain.
+    void TakeTime(double seconds, const std::vector<Candidate>& batch)
+    {
+        const auto ran = std::count_if(batch.begin(), batch.end(), [](const Candidate& candidate) {
+            return candidate.ran;
+        });
+        if (ran > 0)
+        {
+            const double most = g_runSeconds * static_cast<double>(ran) / seconds;
+            m_together = std::clamp(static_cast<size_t>(std::min<double>(most, g_runMost)),
+                                    m_least,
+                                    std::max(m_least, g_runMost));
+        }
     }
 
     /// Does the jobs on several threads and hands each that is done to `take` on this one.
@@ -545,9 +603,18 @@ class Course
         m_interrupted = m_interrupted || taken < jobs;
     }
 
-    /// Runs a plan, unless it is stored. Called from several threads.
+    /// Runs a plan, unless it is stored, or cannot matter by what counts already. Called from
+    /// several threads.
     void Ask(Candidate& candidate) const
     {
+        {
+            const std::lock_guard lock(m_counting);
+            candidate.ruledOut = !CanMatter(candidate);
+        }
+        if (candidate.ruledOut)
+        {
+            return;
+        }
         candidate.known = m_sink.Knows(candidate.plan);
         if (candidate.known || candidate.failed)
         {
@@ -555,6 +622,12 @@ class Course
             return;
         }
         RunPlan(candidate);
+        HoldToBound(candidate);
+    }
+
+    static void HoldToBound(Candidate& candidate)
+    {
+        scaleacross::HoldToBound(candidate.evaluation, candidate.plan, candidate.family.form.bound);
     }
 
     void RunPlan(Candidate& candidate) const
@@ -574,14 +647,16 @@ class Course
     /// false if that was interrupted.
     bool Recall(Candidate& candidate)
     {
-        if (const auto stored = m_sink.Recall(candidate.position, candidate.plan))
+        if (const auto stored = m_sink.Recall(candidate.family.position, candidate.plan))
         {
             candidate.evaluation = *stored;
+            HoldToBound(candidate);
             return true;
         }
         try
         {
             RunPlan(candidate);
+            HoldToBound(candidate);
         }
         catch (const Interrupted&)
         {
@@ -597,26 +672,33 @@ class Course
         return form && report.iterationTime >= form->bound;
     }
 
+    /// Lets its time count, unless those before it have ruled it out. Called from several threads,
+    /// one at a time.
     void TakeOver(Candidate& candidate)
     {
-        if (candidate.known && !Recall(candidate))
+        candidate.ruledOut = candidate.ruledOut || !CanMatter(candidate);
+        if (!candidate.ruledOut)
         {
-            return;
+            candidate.taken = true;
+            if (const auto* report = std::get_if<RunReport>(&candidate.evaluation))
+            {
+                const std::string text = CanonicalText(candidate.plan);
+                m_board.Offer({candidate.family.position, candidate.plan, text, *report});
+                m_ran.insert(text);
+            }
         }
-        candidate.taken = true;
-        HoldToBound(candidate.evaluation, candidate.plan, candidate.form.bound);
+        candidate.best = BestValue();
+        m_decided++;
+    }
+
+    /// Also of what was run in vain: others who work on the same results may need it.
+    void Store(const Candidate& candidate)
+    {
         if (candidate.ran)
         {
-            m_sink.Add(candidate.position, candidate.plan, candidate.evaluation);
+            m_sink.Add(candidate.family.position, candidate.plan, candidate.evaluation);
             m_engineRuns++;
         }
-        if (const auto* report = std::get_if<RunReport>(&candidate.evaluation))
-        {
-            const std::string text = CanonicalText(candidate.plan);
-            m_board.Offer({candidate.position, candidate.plan, text, *report});
-            m_ran.insert(text);
-        }
-        m_decided++;
         m_uncommitted++;
         if (m_uncommitted >= g_batchRows)
         {
@@ -647,7 +729,9 @@ class Course
     std::map<uint64_t, Failure> m_failures; //!< of looks, by position of the plan
     std::set<std::string> m_ran;            //!< canonical texts of plans whose times count
     std::optional<Ranked> m_offered;        //!< the best that was offered
-    std::optional<uint64_t> m_provenAfter;
+    mutable std::mutex m_counting;          //!< of the board and what is decided, while plans run
+    size_t m_least;                         //!< of what runs together
+    size_t m_together{m_least};
     uint64_t m_decided{0}; //!< positions that need no further look
     uint64_t m_engineRuns{0};
     size_t m_uncommitted{0};

@@ -27,12 +27,17 @@ Crew::Crew(unsigned threads,
       m_stop(stop),
       m_work(std::move(work))
 {
-    const size_t cores = std::max(1U, std::thread::hardware_concurrency());
-    m_running = std::min(threads == 0 ? cores : threads, jobs);
+    m_running = std::min(ThreadsOf(threads), jobs);
     for (size_t i = 0, n = m_running; i < n; i++)
     {
         m_threads.emplace_back([this] { Work(); });
     }
+}
+
+size_t
+Crew::ThreadsOf(unsigned threads)
+{
+    return threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads;
 }
 
 Crew::~Crew()

@@ -31,6 +31,9 @@ class Crew
          size_t jobs,
          const std::atomic<bool>* stop,
          std::function<void(size_t)> work);
+    /// How many that are.
+    static size_t ThreadsOf(unsigned threads);
+
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
     ~Crew();

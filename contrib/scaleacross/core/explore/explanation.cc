@@ -334,7 +334,7 @@ OtherCrossingLine(const ExplanationInput& input)
     if (!input.otherCrossing)
     {
         std::vector<std::string> others;
-        for (const Crossing& other : input.otherCrossings)
+        for (const Crossing& other : input.withoutPlan)
         {
             others.push_back("no " + NameOf(other));
         }
@@ -348,10 +348,21 @@ OtherCrossingLine(const ExplanationInput& input)
     const RunReport& b = input.otherCrossing->report;
     std::string text =
         "Placement: the best " + NameOf(theirs) + " plan (" + input.otherCrossing->label + ") ";
+    std::string farther;
+    for (const Crossing& other : input.withoutPlan)
+    {
+        if (input.undecided == 0)
+        {
+            farther += " No " + NameOf(other) +
+                       (input.goals.restGap > 0 ? " plan that can run comes within " +
+                                                      NumberText(kHopeless) + " times the best."
+                                                : " plan of this search can run.");
+        }
+    }
     if (!input.goals.objective->followsTime)
     {
         return text + "has " + ValueOf(input, b) + " instead of " + ValueOf(input, a) +
-               ", and takes " + ToString(b.iterationTime) + ".";
+               ", and takes " + ToString(b.iterationTime) + "." + farther;
     }
     const bool isAsLong = IsRounding(b.iterationTime - a.iterationTime, a.iterationTime);
     text += "takes " + ToString(b.iterationTime) + ", " + Longer(a.iterationTime, b.iterationTime) +
@@ -364,7 +375,7 @@ OtherCrossingLine(const ExplanationInput& input)
     const std::string where = WhereItArises(a, b);
     text += " It sends " + ToString(b.crossBuildingBytes) + " across buildings instead of " +
             ToString(a.crossBuildingBytes) + (where.empty() ? "" : " and has " + where) + ".";
-    return text;
+    return text + farther;
 }
 
 std::string
@@ -518,9 +529,17 @@ ProofLine(const ExplanationInput& input)
                     ", whether they can run or not";
         }
         text += bound + ".";
-        return input.goals.gap > 0 ? text + " The rest of what is kept is proven to " +
-                                         GapText(input.goals.gap) + ", as asked for."
-                                   : text;
+        if (input.goals.gap > 0)
+        {
+            text += " The rest of what is kept is proven to " + GapText(input.goals.gap) +
+                    ", as asked for.";
+        }
+        if (input.goals.restGap > 0 && counts.RuledOut() > 0)
+        {
+            text += " How far others are behind it is proven to " + GapText(input.goals.restGap) +
+                    " of that.";
+        }
+        return text;
     }
     uint64_t failed = 0;
     for (const auto& [reason, count] : counts.failed)

@@ -48,7 +48,7 @@ struct ExplanationInput
     std::optional<Contender> runnerUp;  //!< the next that does other work
     /// The best plan of a crossing that the winner does not have.
     std::optional<Contender> otherCrossing;
-    std::vector<Crossing> otherCrossings; //!< those of the space beside the winner's
+    std::vector<Crossing> withoutPlan; //!< crossings of the space of which none is kept
     /// How likely it is that the winner is the fastest of the plans that were kept; none: how far
     /// times of this engine are off is not known, and nothing is said of how sure a comparison is.
     std::optional<double> probabilityBest{1};

@@ -104,7 +104,7 @@ Leaderboard::CanMatter(const Crossing& crossing, const ClosedForm& known) const
         return false;
     }
     const Ranked* best = BestOf(crossing);
-    if (best == nullptr || MayRankBefore(known, *best))
+    if (best == nullptr ? !IsHopeless(known) : MayRankBefore(known, *best))
     {
         return true;
     }
@@ -134,12 +134,35 @@ Leaderboard::MayRankBefore(const ClosedForm& known, const Ranked& kept) const
 {
     const double value = m_goals.objective->value(kept.report, m_goals.rates);
     const double least = Least(known);
+    if (IsFarBehind(value, least))
+    {
+        return false;
+    }
     if (m_goals.gap > 0)
     {
         return !IsWithin(m_goals.gap, value, least);
     }
     // A plan that can be as good may be, and come first by its time or its text.
     return least < value || (least == value && known.bound <= kept.report.iterationTime);
+}
+
+/// Whether what is kept with this value is behind the best, and one with at least the other value
+/// behind it by nearly as much. Stays so when the best or what is kept becomes better: both make
+/// value - least lose at least what the part of value - best does.
+bool
+Leaderboard::IsFarBehind(double value, double least) const
+{
+    const double best = m_goals.objective->value(First()->report, m_goals.rates);
+    return m_goals.restGap > 0 && value > best && value - least <= m_goals.restGap * (value - best);
+}
+
+/// Whether a plan of a crossing that has none so far says nothing that its bound does not: there is
+/// another placement to compare the best with, and this one is no alternative.
+bool
+Leaderboard::IsHopeless(const ClosedForm& known) const
+{
+    const double best = m_goals.objective->value(First()->report, m_goals.rates);
+    return m_goals.restGap > 0 && m_ofCrossing.size() > 1 && Least(known) > kHopeless * best;
 }
 
 /// Whether a plan with at least these values would add nothing to a front that has this one.

@@ -21,6 +21,14 @@ namespace scaleacross
 /// place, which takes more runs the more plans there are that are nearly as good.
 constexpr size_t kUsualKeep = 10;
 
+/// Goals::restGap unless somebody asks for another: "8.4 % longer" may be 8.0 then. What is far
+/// behind the best is so either way, and to say by how much to the last digit is most of the work.
+constexpr double kUsualRestGap = 0.05;
+
+/// With a restGap a crossing needs no run, beside two others, if none of its plans can take less
+/// than so many times the best.
+constexpr double kHopeless = 10;
+
 /// What a search is asked for.
 struct Goals
 {
@@ -30,6 +38,10 @@ struct Goals
     /// A plan that may be better than what is kept, but by no more than this part of its own value,
     /// need not run. 0: the answer is that of running everything.
     double gap{0};
+    /// Nor need one that may be better than what is kept behind the best, but by no more than this
+    /// part of what that is behind the best: differences from it are as exact, and what is as good
+    /// as the best is exact. 0: every place is.
+    double restGap{0};
 };
 
 /// By an objective; equal values by iteration time and then by canonical text, so that the order is
@@ -102,6 +114,8 @@ class Leaderboard
     void OfferToFront(const Ranked& candidate);
     bool MayJoinFront(const ClosedForm& known) const;
     bool MayRankBefore(const ClosedForm& known, const Ranked& kept) const;
+    bool IsFarBehind(double value, double least) const;
+    bool IsHopeless(const ClosedForm& known) const;
     bool IsCoveredBy(const OnFront& kept, const std::vector<double>& least) const;
 
     size_t m_keep;

@@ -45,6 +45,9 @@ struct Frontier
     /// The least value, by the objective, that a plan can have which was ruled out; infinite if
     /// none was.
     double left{std::numeric_limits<double>::infinity()};
+    /// Plans that had run when the best was proven to be that; none where it is not, or where that
+    /// was not seen (a search of shards).
+    std::optional<uint64_t> provenAfter;
 
     /// Distinct plans about which is decided: all of them once a search is done. That is less than
     /// `next` without duplicates in a block of plans that was interrupted.

@@ -87,9 +87,6 @@ struct SearchResult
     /// and left are then those of what is not decided, too: 0 as long as nothing is known of some
     /// plans.
     Frontier counts;
-    /// Plans that had run in this search when its best was proven to be that; none where this call
-    /// has not seen it.
-    std::optional<uint64_t> provenAfter;
     uint64_t engineRuns{0}; //!< evaluations that this call made
     bool interrupted{false};
 };

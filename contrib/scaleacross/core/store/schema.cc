@@ -423,6 +423,13 @@ const char* const g_version17 = R"sql(
 ALTER TABLE search ADD COLUMN held TEXT;
 )sql";
 
+/// How exactly a search was asked to know what is behind its best, and when that was proven. Of one
+/// of before: to the last digit, and not known.
+const char* const g_version18 = R"sql(
+ALTER TABLE search ADD COLUMN rest_gap_asked REAL;
+ALTER TABLE search ADD COLUMN proven_after INTEGER;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
@@ -444,7 +451,8 @@ Migrations()
                                                         g_version14,
                                                         g_version15,
                                                         g_version16,
-                                                        g_version17};
+                                                        g_version17,
+                                                        g_version18};
     return migrations;
 }
 

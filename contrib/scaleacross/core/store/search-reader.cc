@@ -136,7 +136,8 @@ CountsOf(Database& database, int64_t search)
 {
     Frontier frontier;
     auto& row = database.Prepare(
-        "SELECT next_plan, evaluated, bound_s, ruled_out_least, plans FROM search WHERE id = ?");
+        "SELECT next_plan, evaluated, bound_s, ruled_out_least, plans, proven_after FROM search "
+        "WHERE id = ?");
     row.bind(1, search);
     if (!row.executeStep())
     {
@@ -148,6 +149,10 @@ CountsOf(Database& database, int64_t search)
     const double left = NumberOf(row.getColumn(3)).value_or(frontier.left);
     const int64_t plans = row.getColumn(4).getInt64();
     const bool bounded = !row.isColumnNull(2);
+    if (!row.isColumnNull(5))
+    {
+        frontier.provenAfter = static_cast<uint64_t>(row.getColumn(5).getInt64());
+    }
     row.reset();
     if (next < 0 || next > plans || evaluated < 0 || evaluated > next ||
         !(bound >= 0 && bound < Duration::Max().S()) || !(left >= 0))
@@ -191,8 +196,8 @@ Goals
 GoalsOf(Database& database, int64_t search)
 {
     auto& select =
-        database.Prepare("SELECT objective, pareto_of, gap_asked, gpus, tokens, cost_per_hour "
-                         "FROM search WHERE id = ?");
+        database.Prepare("SELECT objective, pareto_of, gap_asked, rest_gap_asked, gpus, tokens, "
+                         "cost_per_hour FROM search WHERE id = ?");
     select.bind(1, search);
     if (!select.executeStep())
     {
@@ -203,6 +208,7 @@ GoalsOf(Database& database, int64_t search)
     goals.objective = ObjectiveOf(database, select);
     goals.rates = RatesOf(database, select).value_or(Rates());
     goals.gap = NumberOf(select.getColumn("gap_asked")).value_or(0);
+    goals.restGap = NumberOf(select.getColumn("rest_gap_asked")).value_or(0);
     const std::string front = select.getColumn("pareto_of").getString();
     select.reset();
     try
@@ -243,6 +249,10 @@ AskedText(const SearchSummary& search)
     if (search.gapAsked != usual.goals.gap)
     {
         add("gap " + NumberText(search.gapAsked));
+    }
+    if (search.restGapAsked != kUsualRestGap)
+    {
+        add("rest gap " + NumberText(search.restGapAsked));
     }
     return text;
 }
@@ -306,7 +316,7 @@ ListSearches(Database& database)
         "SELECT search.id, search.study AS study, IFNULL(settings, '') AS settings, shard, shards, "
         "engine, plans, "
         "finished, seconds, updated_at, objective, gpus, tokens, cost_per_hour, pareto_of, "
-        "gap_asked, method, keep, gap, sure, "
+        "gap_asked, rest_gap_asked, method, keep, gap, sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
         "IFNULL(explanation, '') AS explanation, IFNULL(topics, '') AS topics, "
         "placement_probability, IFNULL(robust, '') AS robust, IFNULL(held, '') AS held, "
@@ -351,6 +361,7 @@ ListSearches(Database& database)
         summary.objective = ObjectiveOf(database, select);
         summary.rates = RatesOf(database, select);
         summary.gapAsked = NumberOf(select.getColumn("gap_asked")).value_or(0);
+        summary.restGapAsked = NumberOf(select.getColumn("rest_gap_asked")).value_or(0);
         const SQLite::Column front = select.getColumn("pareto_of");
         summary.paretoOf = front.isNull() ? std::nullopt : std::optional(front.getString());
         summary.method = select.getColumn("method").getString();

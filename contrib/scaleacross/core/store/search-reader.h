@@ -36,6 +36,7 @@ struct SearchSummary
     Objective objective;        //!< that of the ranking; the usual one where the row is older
     std::optional<Rates> rates; //!< none where the row is older
     double gapAsked{0};         //!< Goals::gap
+    double restGapAsked{0};     //!< Goals::restGap
     std::optional<std::string> paretoOf; //!< FrontText(); none where the row is older
     std::string method;                  //!< Search::Name()
     uint64_t keep{kUsualKeep};           //!< SearchOptions::keep

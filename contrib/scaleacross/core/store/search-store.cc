@@ -35,6 +35,7 @@ TextOf(const Goals& goals)
         return objective->needsPrices;
     });
     return goals.objective.Name() + "\n" + FrontText(goals.front) + "\n" + NumberText(goals.gap) +
+           "\n" + NumberText(goals.restGap) +
            (priced ? "\n" + NumberText(goals.rates.costPerHour.value()) : "");
 }
 
@@ -87,12 +88,11 @@ SearchStore::Find()
     const Shard& shard = m_identity.shard;
     auto& insert = m_database.Prepare(
         "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
-        "fingerprint, space, plans, keep, objective, pareto_of, gap_asked, gpus, tokens, "
-        "cost_per_hour, whole, shard, shards, settings, held) VALUES (:hash, :study, :method, "
-        ":scenario, "
-        ":engine, :options, :correction, :seed, :fingerprint, :space, :plans, :keep, :objective, "
-        ":pareto_of, :gap_asked, :gpus, :tokens, :cost_per_hour, :whole, :shard, :shards, "
-        "NULLIF(:settings, ''), :held) "
+        "fingerprint, space, plans, keep, objective, pareto_of, gap_asked, "
+        "rest_gap_asked, gpus, tokens, cost_per_hour, whole, shard, shards, settings, held) VALUES "
+        "(:hash, :study, :method, :scenario, :engine, :options, :correction, :seed, :fingerprint, "
+        ":space, :plans, :keep, :objective, :pareto_of, :gap_asked, :rest_gap_asked, :gpus, "
+        ":tokens, :cost_per_hour, :whole, :shard, :shards, NULLIF(:settings, ''), :held) "
         // Prices by which nothing is ranked may have changed, and how the study says the same.
         "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour, "
         "held = excluded.held RETURNING id");
@@ -122,6 +122,7 @@ SearchStore::Find()
     insert.bind(":objective", goals.objective.Name());
     insert.bind(":pareto_of", FrontText(goals.front));
     insert.bind(":gap_asked", goals.gap);
+    insert.bind(":rest_gap_asked", goals.restGap);
     if (goals.rates.gpus > 0)
     {
         insert.bind(":gpus", static_cast<int64_t>(goals.rates.gpus));
@@ -215,7 +216,8 @@ SearchStore::Reopen()
 {
     for (const char* sql : {
              "UPDATE search SET next_plan = 0, evaluated = 0, bound_s = NULL, ruled_out_least = "
-             "NULL, finished = 0, gap = NULL, explanation = NULL, topics = NULL, robust = NULL, "
+             "NULL, proven_after = NULL, finished = 0, gap = NULL, explanation = NULL, topics = "
+             "NULL, robust = NULL, "
              "sure = NULL, placement_probability = NULL, time_error_kind = NULL, time_error_mean = "
              "NULL, time_error_worst = NULL, time_error_runs = NULL WHERE id = ?",
              "DELETE FROM search_count WHERE search_id = ?",
@@ -368,7 +370,7 @@ SearchStore::PutFrontier(const Frontier& frontier)
     }
     auto& update = m_database.Prepare(
         "UPDATE search SET next_plan = :next, evaluated = :evaluated, bound_s = :bound, "
-        "ruled_out_least = :left WHERE id = :id");
+        "ruled_out_least = :left, proven_after = :proven WHERE id = :id");
     update.bind(":next", static_cast<int64_t>(frontier.next));
     update.bind(":evaluated", static_cast<int64_t>(frontier.evaluated));
     if (frontier.bound != Duration::Max())
@@ -378,6 +380,10 @@ SearchStore::PutFrontier(const Frontier& frontier)
     if (std::isfinite(frontier.left))
     {
         update.bind(":left", frontier.left);
+    }
+    if (frontier.provenAfter)
+    {
+        update.bind(":proven", static_cast<int64_t>(*frontier.provenAfter));
     }
     update.bind(":id", m_id);
     Database::Run(update);
