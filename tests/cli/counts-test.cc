@@ -137,7 +137,7 @@ TEST_F(Counts, ATerminatedSearchPrintsWhatItHas)
           ": >told.txt\n'" + ProgramPath() +
               "' explore long.yaml --exhaustive --jobs 1 --keep 1000 --top 1000 --progress 50ms "
               "\"$@\" 2>told.txt & child=$!\n"
-              "until grep -q 'best so far' told.txt; do\n" // something has run
+              "until grep -q ', best ' told.txt; do\n" // something has run
               "kill -0 $child || exit 1\nsleep 0.05\ndone\n"
               "kill -TERM $child\nwait $child; code=$?\ncat told.txt >&2\nexit $code\n");
     const Call call = Run("--version >/dev/null && sh go.sh --json");

@@ -134,10 +134,12 @@ TEST_F(Commands, RunningEverythingGivesTheSameAnswer)
 /// What is behind the best is known to a part of that, which the answer says.
 TEST_F(Commands, ARestGapIsOfWhatIsBehindTheBest)
 {
-    const std::string explore = "explore study.yaml --db rest.db --pareto none --rest-gap ";
+    const std::string search = "explore study.yaml --db rest.db --keep 4 --set "
+                               "'search.network.qps={from: 1, to: 40, step: 1}'";
+    const std::string explore = search + " --rest-gap ";
     const auto exact = RunJson(explore + "0");
     const auto half = RunJson(explore + "50%");
-    const auto usual = RunJson("explore study.yaml --db rest.db --pareto none");
+    const auto usual = RunJson(search);
     EXPECT_EQ(exact.at("rest_gap_asked"), 0);
     EXPECT_EQ(half.at("rest_gap_asked"), 0.5);
     EXPECT_EQ(usual.at("rest_gap_asked"), 0.05);

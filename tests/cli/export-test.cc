@@ -502,6 +502,8 @@ TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
         "ALTER TABLE search DROP COLUMN placement_probability; "
         "ALTER TABLE search DROP COLUMN robust; ALTER TABLE search DROP COLUMN settings; "
         "ALTER TABLE search DROP COLUMN held; "
+        "ALTER TABLE search DROP COLUMN rest_gap_asked; "
+        "ALTER TABLE search DROP COLUMN proven_after; "
         "ALTER TABLE search ADD COLUMN changes TEXT; "
         "PRAGMA user_version = 9");
     EXPECT_THAT(Run("export small.db --csv").err, HasSubstr("has the older schema 9"));
@@ -524,6 +526,8 @@ TEST_F(ExportTest, SettingsOfOlderFilesAreToldApart)
     Sql("small.db",
         "DROP VIEW ranking; ALTER TABLE search DROP COLUMN settings; "
         "ALTER TABLE search DROP COLUMN held; "
+        "ALTER TABLE search DROP COLUMN rest_gap_asked; "
+        "ALTER TABLE search DROP COLUMN proven_after; "
         "ALTER TABLE search ADD COLUMN changes TEXT; "
         "UPDATE search SET changes = 'engines=[analytical, packet], network.ns3.ns3::A::B-c=1, "
         "search={plan: {tp: [2, 4], pp: [1]}, network: {qps: [1, 4]}}, plan.tp=4' WHERE id = 2; "

@@ -52,8 +52,8 @@ class Merge : public ProgramTest
     {
         for (const int shard : shards)
         {
-            const Call call =
-                Run("explore study.yaml --keep 5 --shard " + std::to_string(shard) + "/4");
+            const Call call = Run("explore study.yaml --keep 5 --rest-gap 0 --shard " +
+                                  std::to_string(shard) + "/4");
             EXPECT_EQ(call.code, 0) << call.err;
         }
     }
@@ -114,12 +114,13 @@ class Merge : public ProgramTest
         return content;
     }
 
-    /// What explore says of the whole, without how many plans were run, refused and ruled out:
-    /// that depends on what is known when they come up.
+    /// What explore says of the whole, without how many plans were run, refused and ruled out, and
+    /// when: that depends on what is known when they come up.
     nlohmann::json Answer(const std::string& db) const
     {
-        auto json = RunJson("explore study.yaml --keep 5 --db " + db);
-        for (const char* key : {"seconds", "db", "ran", "pruned", "ruled_out", "rejected"})
+        auto json = RunJson("explore study.yaml --keep 5 --rest-gap 0 --db " + db);
+        for (const char* key :
+             {"seconds", "db", "ran", "pruned", "ruled_out", "rejected", "proven_after"})
         {
             json.erase(key);
         }
@@ -150,7 +151,7 @@ TEST_F(Merge, FourShardsAreTheWhole)
     Shards();
     Put("merged.db", {1, 2, 3, 4});
     // Before anybody asks for an answer, and after.
-    EXPECT_EQ(Run("explore study.yaml --keep 5 --shard 1/1 --db whole.db").code, 0);
+    EXPECT_EQ(Run("explore study.yaml --keep 5 --rest-gap 0 --shard 1/1 --db whole.db").code, 0);
     EXPECT_EQ(Content("merged.db"), Content("whole.db"));
     EXPECT_EQ(Answer("merged.db"), Answer("whole.db"));
     EXPECT_EQ(Content("merged.db"), Content("whole.db"));
@@ -223,8 +224,8 @@ TEST_F(Merge, SomeShardsWaitForTheOthers)
 /// Shards of different searches never become a whole: what they differ in is said.
 TEST_F(Merge, ShardsOfDifferentSearchesAreToldApart)
 {
-    EXPECT_EQ(Run("explore study.yaml --keep 5 --shard 1/2 --db a.db").code, 0);
-    EXPECT_EQ(Run("explore study.yaml --keep 7 --shard 2/2 --db b.db --objective memory").code, 0);
+    EXPECT_EQ(Run("explore study.yaml --keep 5 --rest-gap 0 --shard 1/2 --db a.db").code, 0);
+    EXPECT_EQ(Run("explore study.yaml --keep 7 --rest-gap 0 --shard 2/2 --db b.db --objective memory").code, 0);
     const Call call = Run("merge out.db a.db b.db");
     EXPECT_EQ(call.code, 0) << call.err;
     EXPECT_THAT(call.out, HasSubstr("parts, 2 shards: not whole yet; missing "));
@@ -238,7 +239,7 @@ TEST_F(Merge, ShardsOfDifferentSearchesAreToldApart)
     EXPECT_EQ(json["sharded"][1]["differs"].size(), 2U);
     EXPECT_TRUE(json["sharded"][1]["differs"].contains("keep"));
     // Another study's, and what is whole, is no reason to say so.
-    EXPECT_EQ(Run("explore study.yaml --keep 5 --shard 2/2 --db c.db").code, 0);
+    EXPECT_EQ(Run("explore study.yaml --keep 5 --rest-gap 0 --shard 2/2 --db c.db").code, 0);
     const Call whole = Run("merge out.db c.db");
     EXPECT_THAT(whole.out, HasSubstr("parts, 2 shards: whole, search "));
     EXPECT_THAT(whole.out, testing::Not(HasSubstr("another search")));
@@ -267,9 +268,10 @@ TEST_F(Merge, WhatElseTheFilesHold)
 {
     for (const char* shard : {"1/2", "2/2"})
     {
-        EXPECT_EQ(
-            Run("explore study.yaml --keep 5 --db both.db --shard " + std::string(shard)).code,
-            0);
+        EXPECT_EQ(Run("explore study.yaml --keep 5 --rest-gap 0 --db both.db --shard " +
+                      std::string(shard))
+                      .code,
+                  0);
     }
     Write("small.yaml", g_smallStudy);
     EXPECT_EQ(Run("explore small.yaml --set cluster.cross.distance=20km").code, 0);
