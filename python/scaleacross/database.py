@@ -102,7 +102,8 @@ def changes_of(search: Mapping[str, Any]) -> list[str]:
 def asked_of(search: Mapping[str, Any]) -> dict[str, Any]:
     """What was asked of a search that is not usual, by column of ASKED."""
     return {column: search[column] for column, usual in ASKED.items()
-            if not pandas.isna(search[column]) and search[column] != usual}
+            if not pandas.isna(search[column]) and search[column] != usual
+            and not (column == "rest_gap_asked" and search["method"] == "exhaustive")}
 
 
 def option_of(column: str) -> str:

@@ -150,8 +150,8 @@ TEST_F(Commands, ARestGapIsOfWhatIsBehindTheBest)
     EXPECT_EQ(exact.at("optimal"), true);
     EXPECT_EQ(half.at("optimal"), true);
     EXPECT_THAT(half.at("explanation").back().get<std::string>(),
-                HasSubstr("How far others are behind it is proven to 50 % of that."));
-    EXPECT_THAT(exact.at("explanation").back().get<std::string>(), Not(HasSubstr("behind it")));
+                HasSubstr("The rest of what is kept is proven to 50 % of how far it is behind."));
+    EXPECT_THAT(exact.at("explanation").back().get<std::string>(), Not(HasSubstr("is behind")));
     // What is found again is as it was, and known as proven.
     const auto again = RunJson(explore + "50%");
     EXPECT_EQ(again.at("ranking"), half.at("ranking"));

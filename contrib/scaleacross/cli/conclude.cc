@@ -150,6 +150,14 @@ BaselinesSlower(const Answer& answer)
     return slower;
 }
 
+/// The least time in seconds of a plan that was not kept and might be as good as one that is.
+double
+LeastAsGoodAs(const Ranked& kept, const Ranked& winner, const Goals& goals)
+{
+    const double time = kept.report.iterationTime.S();
+    return (time - goals.restGap * (time - winner.report.iterationTime.S())) / (1 + goals.gap);
+}
+
 /// The next best plan of other work, and how many cannot be told from the winner.
 void
 CompareWithWinner(const SearchSpace& space, const Answer& answer, ExplanationInput& input)
@@ -170,10 +178,11 @@ CompareWithWinner(const SearchSpace& space, const Answer& answer, ExplanationInp
         input.closePlans += answer.conclusion.plans[i].slower.value_or(0) < kSure ? 1 : 0;
     }
     const Frontier& counts = answer.search.counts;
-    // What was not kept is slower than the last that was, and may differ less.
+    // What was not kept is as slow as the last that was, or nearly, and may differ less.
     input.closePlansAtLeast =
         (best.size() < counts.evaluated + counts.RuledOut() || answer.outOfTime) &&
-        best.back().report.iterationTime.S() < SureRatio() * winner.report.iterationTime.S();
+        LeastAsGoodAs(best.back(), winner, answer.goals) <
+            SureRatio() * winner.report.iterationTime.S();
 }
 
 ExplanationInput
@@ -193,7 +202,9 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     for (const auto& value : space.ValuesOf("plan.crossing"))
     {
         const Crossing other = Crossing::Parse(value);
-        if (answer.search.board.BestOf(other) == nullptr)
+        if (std::none_of(ofEach.begin(), ofEach.end(), [&other](const Ranked& ranked) {
+                return ranked.plan.parallel.crossing == other;
+            }))
         {
             input.withoutPlan.push_back(other);
         }

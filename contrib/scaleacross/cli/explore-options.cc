@@ -80,7 +80,8 @@ AddAnswerOptions(Command command, ExploreOptions& options)
               "find the plan with the least 95th percentile (or another) of its times over what "
               "the study's spans may turn out to be, by its key uncertain")
         .Excludes("--objective")
-        .Excludes("--gap");
+        .Excludes("--gap")
+        .Excludes("--rest-gap");
 }
 
 } // namespace scaleacross

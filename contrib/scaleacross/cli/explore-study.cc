@@ -212,9 +212,14 @@ GoalsOf(const ExploreOptions& options, const Study& study)
     {
         goals.gap = ParseAt("--gap", [&] { return ParseFraction(options.gap, 0, 1); });
     }
-    goals.restGap = options.restGap.empty() ? kUsualRestGap : ParseAt("--rest-gap", [&] {
-        return ParseFraction(options.restGap, 0, 1);
-    });
+    if (!options.restGap.empty())
+    {
+        goals.restGap = ParseAt("--rest-gap", [&] { return ParseFraction(options.restGap, 0, 1); });
+    }
+    else if (!options.exhaustive)
+    {
+        goals.restGap = kUsualRestGap;
+    }
     return goals;
 }
 

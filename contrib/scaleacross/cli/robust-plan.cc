@@ -55,6 +55,7 @@ class Cases
         ExploreOptions own = m_options;
         own.keep = keep;
         own.pareto = FrontText({}); // which many plans would run for
+        own.restGap = "0";          // CaseSearch::beyond is the last one's exactly
         for (const auto& [key, value] : m_cases[index].values)
         {
             own.common.set.push_back("cluster.cross." + key + "=" + value);

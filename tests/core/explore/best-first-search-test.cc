@@ -48,15 +48,18 @@ class MemorySink : public ResultSink
         return known.count(CanonicalText(plan)) > 0;
     }
 
-    std::optional<Evaluation> Recall(uint64_t index, const Plan& plan) override
+    std::optional<Evaluation> Recall(const Plan& plan) override
     {
-        reports[index] = std::get<RunReport>(known.at(CanonicalText(plan)));
-        return reports[index];
+        return known.at(CanonicalText(plan));
     }
 
-    void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) override
+    void Add(const Plan& plan, const Evaluation& evaluation) override
     {
         EXPECT_TRUE(added.emplace(CanonicalText(plan), evaluation).second) << "evaluated twice";
+    }
+
+    void CountIn(uint64_t index, const Plan& /* plan */, const Evaluation& evaluation) override
+    {
         if (const auto* report = std::get_if<RunReport>(&evaluation))
         {
             reports[index] = *report;
@@ -607,6 +610,63 @@ TEST(BestFirstSearch, WhatRunsDoesNotDependOnThreadsNorOnInterruption)
     EXPECT_EQ(keys(broken), keys(first));
     EXPECT_EQ(stopped.runs, first.added.size()); // MemorySink itself fails if one ran twice
     EXPECT_EQ(resumed.counts.evaluated, first.added.size());
+}
+
+/// Stopped at any run, by plans that are begun in any order: what is told as proven is the best of
+/// all, and what was counted is an answer when it goes on.
+TEST(BestFirstSearch, ProvesNothingBeforeItsTimeWhereverItStops)
+{
+    const SearchSpace space(TwoBuildings(g_axes));
+    SearchOptions options = Options(1);
+    options.filter = Bounds(0.5);
+    MemorySink everything;
+    const FakeEngine all(WideTime);
+    const auto whole = BestFirstSearch().Run(space, all, options, everything);
+    ASSERT_TRUE(whole.counts.provenAfter);
+    std::atomic<bool> stop{false};
+    options.stop = &stop;
+    for (uint64_t runs = 1; runs < all.runs; runs++)
+    {
+        SCOPED_TRACE(runs);
+        uint64_t calls = 0;
+        const FakeEngine engine([&](const ParallelPlan& plan) -> Duration {
+            if (++calls > runs)
+            {
+                stop = true;
+                throw Interrupted();
+            }
+            return WideTime(plan);
+        });
+        stop = false;
+        options.process = static_cast<uint32_t>(runs);
+        MemorySink sink;
+        const auto part = BestFirstSearch().Run(space, engine, options, sink);
+        if (!part.interrupted)
+        {
+            EXPECT_EQ(part.counts.provenAfter, whole.counts.provenAfter);
+            continue;
+        }
+        if (part.counts.provenAfter)
+        {
+            EXPECT_EQ(part.board.First()->text, whole.board.First()->text);
+            EXPECT_EQ(part.counts.provenAfter, whole.counts.provenAfter);
+        }
+        EXPECT_LE(sink.reports.size(), runs);
+    }
+}
+
+/// What ran in vain is stored for others, and is none of the search's own.
+TEST(BestFirstSearch, WhatRanInVainIsNotCounted)
+{
+    const SearchSpace space(TwoBuildings(g_manyAxes));
+    SearchOptions options = Options(4);
+    options.process = 1;
+    options.filter = Bounds(1);
+    const FakeEngine engine(WideTime);
+    MemorySink sink;
+    const auto result = BestFirstSearch().Run(space, engine, options, sink);
+    EXPECT_EQ(sink.reports.size(), result.counts.evaluated);
+    EXPECT_GE(sink.added.size(), sink.reports.size());
 }
 
 TEST(BestFirstSearch, OfTheBestAloneRulesOutMore)

@@ -33,14 +33,18 @@ class StoredRuns : public NoSink
         return stored.count(CanonicalText(plan)) > 0;
     }
 
-    std::optional<Evaluation> Recall(uint64_t /* position */, const Plan& plan) override
+    std::optional<Evaluation> Recall(const Plan& plan) override
     {
         return stored.at(CanonicalText(plan));
     }
 
-    void Add(uint64_t position, const Plan& plan, const Evaluation& evaluation) override
+    void Add(const Plan& plan, const Evaluation& evaluation) override
     {
         EXPECT_TRUE(stored.emplace(CanonicalText(plan), evaluation).second) << "evaluated twice";
+    }
+
+    void CountIn(uint64_t position, const Plan& plan, const Evaluation& /* evaluation */) override
+    {
         positions[position] = CanonicalText(plan);
     }
 

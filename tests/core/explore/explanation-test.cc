@@ -351,7 +351,17 @@ TEST(Explanation, TellsWhyThereIsNoOtherPlacement)
     input.goals.restGap = 0.05;
     EXPECT_THAT(Text(input),
                 HasSubstr("No EP-out plan that can run comes within 10 times the best."));
-    EXPECT_THAT(Text(input), HasSubstr("How far others are behind it is proven to 5 % of that."));
+    EXPECT_THAT(Text(input),
+                HasSubstr("The rest of what is kept is proven to 5 % of how far it is behind."));
+    input.goals.gap = 0.01;
+    EXPECT_THAT(
+        Text(input),
+        HasSubstr("The rest of what is kept is proven to 1 % or 5 % of how far it is behind, "
+                  "as asked for."));
+    input.goals.gap = 0;
+    input.counts.failed["timeout"].count = 1;
+    EXPECT_THAT(Text(input), HasSubstr(" No EP-out plan has run."));
+    input.counts.failed.clear();
     input.goals.restGap = 0;
     EXPECT_THAT(Text(input), Not(HasSubstr("is proven to")));
     input.otherCrossing.reset();

@@ -202,6 +202,16 @@ TEST(Leaderboard, AThirdPlacementWithoutHopeNeedsNoRun)
     // The second placement is run, however far behind it is, and each where all is to be exact.
     EXPECT_TRUE(board(0.05, false).CanMatter(Crossing::Expert, Known(1001, 0, 0)));
     EXPECT_TRUE(board(0, true).CanMatter(Crossing::Expert, Known(1001, 0, 0)));
+    // What is left out stays left out when a plan of it has run; of that one nothing is told if
+    // what was left out instead of it, which may be 5 % of 4900 better, is out of reach as well.
+    Leaderboard ran = board(0.05, true);
+    ran.Offer(Make(3, 5000, 0, 0, Crossing::Expert));
+    EXPECT_FALSE(ran.CanMatter(Crossing::Expert, Known(1001, 0, 0)));
+    EXPECT_TRUE(ran.CanMatter(Crossing::Expert, Known(1000, 0, 0)));
+    EXPECT_EQ(Indices(ran.BestOfEach()), (std::vector<uint64_t>{1, 2}));
+    // 1040 - 5 % of 940 is 993.
+    ran.Offer(Make(4, 1040, 0, 0, Crossing::Expert));
+    EXPECT_EQ(Indices(ran.BestOfEach()), (std::vector<uint64_t>{1, 2, 4}));
 }
 
 /// Half as long again as 10 is 15; above no bytes at all there is nothing within reach.

@@ -225,6 +225,8 @@ SummaryJson(const SearchSummary& search)
     json["method"] = search.method;
     json["gap_asked"] = search.gapAsked;
     json["rest_gap_asked"] = search.restGapAsked;
+    json["proven_after"] =
+        search.counts.provenAfter ? Json(*search.counts.provenAfter) : Json(nullptr);
     json["held_text"] = search.held;
     json["pareto_of"] = search.paretoOf ? Json(*search.paretoOf) : Json(nullptr);
     json.update(ToJson(search.conclusion));

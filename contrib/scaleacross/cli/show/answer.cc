@@ -321,7 +321,7 @@ ProvenText(const Answer& answer)
 {
     const auto after = answer.search.counts.provenAfter;
     const uint64_t ran = answer.search.counts.evaluated;
-    if (!after || ran <= *after)
+    if (!after || ran <= *after || answer.search.counts.RuledOut() == 0)
     {
         return "";
     }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <map>
@@ -158,6 +159,10 @@ class Course
     /// known of some of it.
     void CountOpen()
     {
+        if (m_partial.DecidedPositions() == m_families.Positions())
+        {
+            return; // it was stopped when nothing was left
+        }
         const bool isAll = m_partial.next == m_families.Positions();
         m_partial.left = std::min(m_partial.left, isAll && m_open ? m_open->least : 0);
         m_partial.bound =
@@ -257,8 +262,8 @@ class Course
     void LookForProof(double best, double least)
     {
         const bool isAll = m_partial.next == m_families.Positions();
-        if (!m_partial.provenAfter && isAll && m_partial.evaluated > 0 &&
-            m_partial.failed.empty() && best <= std::min(m_partial.left, least))
+        if (!m_partial.provenAfter && isAll && std::isfinite(best) && m_partial.failed.empty() &&
+            best <= std::min(m_partial.left, least))
         {
             m_partial.provenAfter = m_partial.evaluated;
         }
@@ -511,13 +516,23 @@ class Course
             });
         counting.PassOver();
         TakeTime(std::chrono::duration<double>(Clock::now() - begin).count(), batch);
+        bool isWhole = true; // all before it are decided
         for (size_t i = 0; i < batch.size(); i++)
         {
             AddUp(batch[i], waiting);
+            isWhole = isWhole && (batch[i].taken || batch[i].ruledOut);
+            if (!isWhole)
+            {
+                continue;
+            }
             const double after = i + 1 < batch.size() ? batch[i + 1].family.least
                                                       : std::numeric_limits<double>::infinity();
             const double open = waiting.IsEmpty() ? after : waiting.First().least;
             LookForProof(batch[i].best, std::min(after, open));
+        }
+        if (m_interrupted)
+        {
+            Commit(); // what counts since the last one
         }
     }
 
@@ -532,6 +547,8 @@ class Course
         {
             return;
         }
+        m_sink.CountIn(candidate.family.position, candidate.plan, candidate.evaluation);
+        m_uncommitted++;
         m_partial.bound = std::min(m_partial.bound, candidate.family.form.bound);
         if (const auto* no = std::get_if<Infeasible>(&candidate.evaluation))
         {
@@ -647,7 +664,7 @@ class Course
     /// false if that was interrupted.
     bool Recall(Candidate& candidate)
     {
-        if (const auto stored = m_sink.Recall(candidate.family.position, candidate.plan))
+        if (const auto stored = m_sink.Recall(candidate.plan))
         {
             candidate.evaluation = *stored;
             HoldToBound(candidate);
@@ -696,10 +713,10 @@ class Course
     {
         if (candidate.ran)
         {
-            m_sink.Add(candidate.family.position, candidate.plan, candidate.evaluation);
+            m_sink.Add(candidate.plan, candidate.evaluation);
             m_engineRuns++;
+            m_uncommitted++;
         }
-        m_uncommitted++;
         if (m_uncommitted >= g_batchRows)
         {
             Commit();

@@ -405,7 +405,7 @@ class Descent
         const uint64_t position = step.family.position;
         if (step.known)
         {
-            const auto stored = m_sink.Recall(position, step.plan);
+            const auto stored = m_sink.Recall(step.plan);
             if (!stored)
             {
                 return; // removed by somebody else in the meantime
@@ -415,9 +415,10 @@ class Descent
         HoldToBound(step.evaluation, step.plan, step.family.form.bound);
         if (!step.known)
         {
-            m_sink.Add(position, step.plan, step.evaluation);
+            m_sink.Add(step.plan, step.evaluation);
             m_result.engineRuns++;
         }
+        m_sink.CountIn(position, step.plan, step.evaluation);
         if (const auto* report = std::get_if<RunReport>(&step.evaluation))
         {
             const Ranked ranked{position, step.plan, CanonicalText(step.plan), *report};

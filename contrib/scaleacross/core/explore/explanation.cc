@@ -353,10 +353,12 @@ OtherCrossingLine(const ExplanationInput& input)
     {
         if (input.undecided == 0)
         {
+            const bool ruledOut = input.goals.restGap > 0 && input.counts.RuledOut() > 0;
             farther += " No " + NameOf(other) +
-                       (input.goals.restGap > 0 ? " plan that can run comes within " +
-                                                      NumberText(kHopeless) + " times the best."
-                                                : " plan of this search can run.");
+                       (!input.counts.failed.empty() ? " plan has run."
+                        : ruledOut ? " plan that can run comes within " + NumberText(kHopeless) +
+                                         " times the best."
+                                   : " plan of this search can run.");
         }
     }
     if (!input.goals.objective->followsTime)
@@ -529,15 +531,16 @@ ProofLine(const ExplanationInput& input)
                     ", whether they can run or not";
         }
         text += bound + ".";
+        const std::string part = GapText(input.goals.restGap) + " of how far it is behind";
+        const bool isPart = input.goals.restGap > 0 && counts.RuledOut() > 0 && input.runnerUp;
         if (input.goals.gap > 0)
         {
             text += " The rest of what is kept is proven to " + GapText(input.goals.gap) +
-                    ", as asked for.";
+                    (isPart ? " or " + part : "") + ", as asked for.";
         }
-        if (input.goals.restGap > 0 && counts.RuledOut() > 0)
+        else if (isPart)
         {
-            text += " How far others are behind it is proven to " + GapText(input.goals.restGap) +
-                    " of that.";
+            text += " The rest of what is kept is proven to " + part + ".";
         }
         return text;
     }

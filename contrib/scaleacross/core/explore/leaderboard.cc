@@ -104,7 +104,8 @@ Leaderboard::CanMatter(const Crossing& crossing, const ClosedForm& known) const
         return false;
     }
     const Ranked* best = BestOf(crossing);
-    if (best == nullptr ? !IsHopeless(known) : MayRankBefore(known, *best))
+    if ((best == nullptr || MayRankBefore(known, *best)) &&
+        !IsHopeless(ToString(crossing), Least(known)))
     {
         return true;
     }
@@ -156,13 +157,16 @@ Leaderboard::IsFarBehind(double value, double least) const
     return m_goals.restGap > 0 && value > best && value - least <= m_goals.restGap * (value - best);
 }
 
-/// Whether a plan of a crossing that has none so far says nothing that its bound does not: there is
-/// another placement to compare the best with, and this one is no alternative.
+/// Whether a plan of the crossing that has at least this value says nothing that its bound does
+/// not: there is another placement to compare the best with, and this one is no alternative.
+/// Whether the crossing has a plan already does not matter, so that what is left out does not
+/// depend on the order in which plans come up.
 bool
-Leaderboard::IsHopeless(const ClosedForm& known) const
+Leaderboard::IsHopeless(const std::string& crossing, double least) const
 {
     const double best = m_goals.objective->value(First()->report, m_goals.rates);
-    return m_goals.restGap > 0 && m_ofCrossing.size() > 1 && Least(known) > kHopeless * best;
+    return m_goals.restGap > 0 && m_ofCrossing.size() - m_ofCrossing.count(crossing) >= 2 &&
+           least > kHopeless * best;
 }
 
 /// Whether a plan with at least these values would add nothing to a front that has this one.
@@ -258,6 +262,15 @@ Leaderboard::BestOfEach() const
         best.push_back(ranked);
     }
     std::sort(best.begin(), best.end(), m_before);
+    // What was left out may be better than the kept one by the rest gap: of a crossing where even
+    // that is out of reach none is told, or which it is would depend on what came up first.
+    const auto isHopeless = [this](const Ranked& ranked) {
+        const double value = m_goals.objective->value(ranked.report, m_goals.rates);
+        const double first = m_goals.objective->value(First()->report, m_goals.rates);
+        return IsHopeless(ToString(ranked.plan.parallel.crossing),
+                          value - m_goals.restGap * (value - first));
+    };
+    best.erase(std::remove_if(best.begin(), best.end(), isHopeless), best.end());
     return best;
 }
 

@@ -25,8 +25,8 @@ constexpr size_t kUsualKeep = 10;
 /// behind the best is so either way, and to say by how much to the last digit is most of the work.
 constexpr double kUsualRestGap = 0.05;
 
-/// With a restGap a crossing needs no run, beside two others, if none of its plans can take less
-/// than so many times the best.
+/// With a restGap nothing is kept of a crossing beside two others if none of its plans can take
+/// less than so many times the best.
 constexpr double kHopeless = 10;
 
 /// What a search is asked for.
@@ -97,10 +97,11 @@ class Leaderboard
     /// By rank.
     std::vector<Ranked> ParetoFront() const;
 
-    /// The best plan of a crossing, or nullptr if none has been offered.
+    /// The best plan of a crossing that was offered, or nullptr if none was.
     const Ranked* BestOf(const Crossing& crossing) const;
 
-    /// The best plan of every crossing that was offered, best first.
+    /// The best plan of every crossing that was offered, best first; without those that kHopeless
+    /// leaves out.
     std::vector<Ranked> BestOfEach() const;
 
   private:
@@ -115,7 +116,7 @@ class Leaderboard
     bool MayJoinFront(const ClosedForm& known) const;
     bool MayRankBefore(const ClosedForm& known, const Ranked& kept) const;
     bool IsFarBehind(double value, double least) const;
-    bool IsHopeless(const ClosedForm& known) const;
+    bool IsHopeless(const std::string& crossing, double least) const;
     bool IsCoveredBy(const OnFront& kept, const std::vector<double>& least) const;
 
     size_t m_keep;

@@ -27,15 +27,19 @@ class NoSink : public ResultSink
         return false;
     }
 
-    std::optional<Evaluation> Recall(uint64_t /* position */, const Plan& plan) override
+    std::optional<Evaluation> Recall(const Plan& plan) override
     {
         SCALEACROSS_INVARIANT(false, "nothing is known: " + CanonicalText(plan));
         return std::nullopt;
     }
 
-    void Add(uint64_t /* position */,
-             const Plan& /* plan */,
-             const Evaluation& /* evaluation */) override
+    void Add(const Plan& /* plan */, const Evaluation& /* evaluation */) override
+    {
+    }
+
+    void CountIn(uint64_t /* position */,
+                 const Plan& /* plan */,
+                 const Evaluation& /* evaluation */) override
     {
     }
 

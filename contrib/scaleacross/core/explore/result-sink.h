@@ -125,10 +125,15 @@ class ResultSink
 
     /// The stored evaluation of a plan; none if somebody else who works on the same results has
     /// removed it. Domain: Knows(plan).
-    virtual std::optional<Evaluation> Recall(uint64_t position, const Plan& plan) = 0;
+    virtual std::optional<Evaluation> Recall(const Plan& plan) = 0;
 
-    /// A new evaluation, made just now. It need not be durable before Commit().
-    virtual void Add(uint64_t position, const Plan& plan, const Evaluation& evaluation) = 0;
+    /// A new evaluation, made just now, which others who work on the same results may need. It need
+    /// not be durable before Commit().
+    virtual void Add(const Plan& plan, const Evaluation& evaluation) = 0;
+
+    /// An evaluation that was added or recalled is one of this search: Restore() has it. What has
+    /// run in vain is none.
+    virtual void CountIn(uint64_t position, const Plan& plan, const Evaluation& evaluation) = 0;
 
     /// Makes everything added so far and the frontier durable, in one step.
     virtual void Commit(const Frontier& frontier) = 0;

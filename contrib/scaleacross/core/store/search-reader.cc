@@ -250,7 +250,7 @@ AskedText(const SearchSummary& search)
     {
         add("gap " + NumberText(search.gapAsked));
     }
-    if (search.restGapAsked != kUsualRestGap)
+    if (search.restGapAsked != kUsualRestGap && search.method != ExhaustiveSearch().Name())
     {
         add("rest gap " + NumberText(search.restGapAsked));
     }

@@ -313,21 +313,22 @@ SearchStore::Knows(const Plan& plan) const
 }
 
 std::optional<Evaluation>
-SearchStore::Recall(uint64_t index, const Plan& plan)
+SearchStore::Recall(const Plan& plan)
 {
     const auto stored = m_runs.Load(plan);
-    if (!stored)
-    {
-        return std::nullopt;
-    }
-    m_recalled.push_back({index, plan, stored->evaluation});
-    return stored->evaluation;
+    return stored ? std::optional(stored->evaluation) : std::nullopt;
 }
 
 void
-SearchStore::Add(uint64_t index, const Plan& plan, const Evaluation& evaluation)
+SearchStore::Add(const Plan& plan, const Evaluation& evaluation)
 {
-    m_added.push_back({index, plan, evaluation});
+    m_added.emplace_back(plan, evaluation);
+}
+
+void
+SearchStore::CountIn(uint64_t index, const Plan& plan, const Evaluation& evaluation)
+{
+    m_counted.push_back({index, plan, evaluation});
 }
 
 void
@@ -421,18 +422,21 @@ SearchStore::Commit(const Frontier& frontier)
         PutFrontier(frontier);
     });
     m_added.clear();
-    m_recalled.clear();
+    m_counted.clear();
     TakeOver();
 }
 
 void
 SearchStore::PutRows()
 {
-    for (const auto& row : m_added)
+    for (const auto& [plan, evaluation] : m_added)
     {
-        PutRow(row);
+        if (!std::holds_alternative<Infeasible>(evaluation))
+        {
+            m_runs.Put(plan, evaluation, false);
+        }
     }
-    for (const auto& row : m_recalled)
+    for (const auto& row : m_counted)
     {
         // Another process may have removed it since.
         if (const auto run = m_runs.Find(row.plan))

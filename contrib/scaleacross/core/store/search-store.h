@@ -67,8 +67,9 @@ class SearchStore : public ResultSink
     void Restore(uint64_t below,
                  const std::function<bool(uint64_t, const RunReport&)>& visit) override;
     bool Knows(const Plan& plan) const override;
-    std::optional<Evaluation> Recall(uint64_t index, const Plan& plan) override;
-    void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) override;
+    std::optional<Evaluation> Recall(const Plan& plan) override;
+    void Add(const Plan& plan, const Evaluation& evaluation) override;
+    void CountIn(uint64_t index, const Plan& plan, const Evaluation& evaluation) override;
     void Commit(const Frontier& frontier) override;
     void Finish(const Frontier& frontier, const Leaderboard& board) override;
 
@@ -158,8 +159,8 @@ class SearchStore : public ResultSink
     std::unordered_set<std::string> m_known; //!< HashOf(CanonicalText(plan))
     int64_t m_lastRun{0};                    //!< the highest row that is in it
     int64_t m_dataVersion{-1};               //!< PRAGMA data_version when it was up to date
-    std::vector<Row> m_added;
-    std::vector<Row> m_recalled;
+    std::vector<std::pair<Plan, Evaluation>> m_added;
+    std::vector<Row> m_counted;
 };
 
 /// Stores what holds where the spans of a finished search are uncertain: JSON, as `explore --json`
