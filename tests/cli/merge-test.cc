@@ -225,7 +225,10 @@ TEST_F(Merge, SomeShardsWaitForTheOthers)
 TEST_F(Merge, ShardsOfDifferentSearchesAreToldApart)
 {
     EXPECT_EQ(Run("explore study.yaml --keep 5 --rest-gap 0 --shard 1/2 --db a.db").code, 0);
-    EXPECT_EQ(Run("explore study.yaml --keep 7 --rest-gap 0 --shard 2/2 --db b.db --objective memory").code, 0);
+    EXPECT_EQ(
+        Run("explore study.yaml --keep 7 --rest-gap 0 --shard 2/2 --db b.db --objective memory")
+            .code,
+        0);
     const Call call = Run("merge out.db a.db b.db");
     EXPECT_EQ(call.code, 0) << call.err;
     EXPECT_THAT(call.out, HasSubstr("parts, 2 shards: not whole yet; missing "));
