@@ -48,7 +48,8 @@ def bars_of(connection, search):
     best = ranked[ranked["best_of_crossing"] == 1].copy()
     if best.empty:
         counts = database.rejections(connection, search["id"])
-        why = ", ".join(f"{row.count} {row.reason}" for row in counts.itertuples(index=False))
+        why = ", ".join(f"{row.count} {row.reason}" for row in counts.itertuples(index=False)
+                        if row.reason != "bound")  # these may run
         raise database.InputError(f"no plan of study '{search['study']}' can run: {why}")
     best["name"] = "best " + best["crossing"].str.upper() + "-out"
     best["baseline"] = False
