@@ -65,6 +65,8 @@ TEST_F(Damage, EditedDatabasesAreRefusedInWords)
         {"UPDATE plan SET crossing = 'sideways'", "plan_crossing of a run is 'sideways'"},
         {"UPDATE search SET next_plan = 1000000", "has evaluated"},
         {"UPDATE search SET evaluated = -3", "has evaluated -3"},
+        {"UPDATE search SET proven_after = -1", "is proven after -1"},
+        {"UPDATE search SET proven_after = 1000000", "is proven after 1000000"},
         {"UPDATE search SET bound_s = 1e300", "has evaluated"},
         {"UPDATE search_count SET count = -1", "counts -1 plans"},
         {"ALTER TABLE run RENAME COLUMN bubble_s TO bubbles",

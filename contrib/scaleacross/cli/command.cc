@@ -7,12 +7,12 @@
 #include "cli/placed-error.h"
 #include "cli/study-settings.h"
 #include "core/base/errors.h"
+#include "core/explore/crew.h"
 #include "core/io/wildcard-path.h"
 #include "helper/engine/study-attributes.h"
 
 #include <algorithm>
 #include <iostream>
-#include <thread>
 
 namespace scaleacross
 {
@@ -275,7 +275,7 @@ WithDatabase(const CommonOptions& options,
 unsigned
 JobsOf(const CommonOptions& options)
 {
-    return options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+    return Crew::ThreadsOf(options.jobs);
 }
 
 } // namespace scaleacross

@@ -150,14 +150,6 @@ BaselinesSlower(const Answer& answer)
     return slower;
 }
 
-/// The least time in seconds of a plan that was not kept and might be as good as one that is.
-double
-LeastAsGoodAs(const Ranked& kept, const Ranked& winner, const Goals& goals)
-{
-    const double time = kept.report.iterationTime.S();
-    return (time - goals.restGap * (time - winner.report.iterationTime.S())) / (1 + goals.gap);
-}
-
 /// The next best plan of other work, and how many cannot be told from the winner.
 void
 CompareWithWinner(const SearchSpace& space, const Answer& answer, ExplanationInput& input)
@@ -179,10 +171,11 @@ CompareWithWinner(const SearchSpace& space, const Answer& answer, ExplanationInp
     }
     const Frontier& counts = answer.search.counts;
     // What was not kept is as slow as the last that was, or nearly, and may differ less.
+    const double winning = winner.report.iterationTime.S();
     input.closePlansAtLeast =
         (best.size() < counts.evaluated + counts.RuledOut() || answer.outOfTime) &&
-        LeastAsGoodAs(best.back(), winner, answer.goals) <
-            SureRatio() * winner.report.iterationTime.S();
+        LeastLeftOut(answer.goals, best.back().report.iterationTime.S(), winning) <
+            SureRatio() * winning;
 }
 
 ExplanationInput
@@ -202,9 +195,7 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     for (const auto& value : space.ValuesOf("plan.crossing"))
     {
         const Crossing other = Crossing::Parse(value);
-        if (std::none_of(ofEach.begin(), ofEach.end(), [&other](const Ranked& ranked) {
-                return ranked.plan.parallel.crossing == other;
-            }))
+        if (answer.search.board.BestOf(other) == nullptr)
         {
             input.withoutPlan.push_back(other);
         }

@@ -36,7 +36,8 @@ AddSearchOptions(Command command, ExploreOptions& options)
         .Add("--rest-gap",
              options.restGap,
              "how exactly the other plans that are kept and the other placements have to be known: "
-             "part of what they are behind the best; default: 5%")
+             "part of what they are behind the best; default: " +
+                 NumberText(100 * kUsualRestGap) + "%")
         .Named("PART");
     command
         .Flag("--exhaustive",

@@ -183,6 +183,33 @@ TEST(Leaderboard, WhatIsBehindTheBestIsKnownToAPartOfThat)
     EXPECT_FALSE(board.CanMatter(data, Known(95, 0, 0)));
 }
 
+/// 200 is 100 behind the best, of which 10 % are 10; 160 and a quarter of that are 200, too.
+TEST(Leaderboard, WhatWasLeftOutMayBeALittleBetter)
+{
+    Goals goals;
+    EXPECT_EQ(LeastLeftOut(goals, 200, 100), 200);
+    goals.restGap = 0.1;
+    EXPECT_DOUBLE_EQ(LeastLeftOut(goals, 200, 100), 190);
+    goals.gap = 0.25;
+    EXPECT_DOUBLE_EQ(LeastLeftOut(goals, 200, 100), 160);
+    EXPECT_DOUBLE_EQ(LeastLeftOut(goals, 100, 100), 80);
+}
+
+/// With a gap, too, nothing is told of a crossing unless what was left out for it is out of reach.
+TEST(Leaderboard, AGapMakesNoPlacementHopeless)
+{
+    Goals goals;
+    goals.restGap = 0.05;
+    goals.gap = 0.5;
+    Leaderboard board(1, goals);
+    board.Offer(Make(1, 100, 0, 0));
+    board.Offer(Make(2, 120, 0, 0, Crossing::Pipeline));
+    board.Offer(Make(3, 1400, 0, 0, Crossing::Expert));
+    EXPECT_FALSE(board.CanMatter(Crossing::Expert, Known(950, 0, 0))); // 1400 is within half of it
+    ASSERT_NE(board.BestOf(Crossing::Expert), nullptr);
+    EXPECT_EQ(board.BestOf(Crossing::Expert)->index, 3);
+}
+
 /// Ten times 100 is 1000.
 TEST(Leaderboard, AThirdPlacementWithoutHopeNeedsNoRun)
 {
@@ -209,6 +236,7 @@ TEST(Leaderboard, AThirdPlacementWithoutHopeNeedsNoRun)
     EXPECT_FALSE(ran.CanMatter(Crossing::Expert, Known(1001, 0, 0)));
     EXPECT_TRUE(ran.CanMatter(Crossing::Expert, Known(1000, 0, 0)));
     EXPECT_EQ(Indices(ran.BestOfEach()), (std::vector<uint64_t>{1, 2}));
+    EXPECT_EQ(ran.BestOf(Crossing::Expert), nullptr);
     // 1040 - 5 % of 940 is 993.
     ran.Offer(Make(4, 1040, 0, 0, Crossing::Expert));
     EXPECT_EQ(Indices(ran.BestOfEach()), (std::vector<uint64_t>{1, 2, 4}));

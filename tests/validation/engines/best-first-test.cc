@@ -313,7 +313,7 @@ TEST_P(BestFirst, ARestGapIsKept)
     EXPECT_EQ(found.board.First()->text, expected.First()->text);
     const double best = expected.First()->report.iterationTime.S();
     const auto near = [best](const Ranked& one, const Ranked& other) {
-        const double time = one.report.iterationTime.S();
+        const double time = one.report.iterationTime.S(); // of whole picoseconds
         return time - other.report.iterationTime.S() <= restGap * (time - best) + 1e-12;
     };
     const auto ranking = found.board.Best();

@@ -125,7 +125,7 @@ ExpectRestGap(const SearchSpace& space, const SearchResult& every, SearchOptions
     const double best = every.board.First()->report.iterationTime.S();
     EXPECT_EQ(found.board.First()->text, every.board.First()->text);
     const auto expectNear = [best](const Ranked& one, const Ranked& exact) {
-        const double time = one.report.iterationTime.S();
+        const double time = one.report.iterationTime.S(); // of whole picoseconds
         EXPECT_LE(time - exact.report.iterationTime.S(), kUsualRestGap * (time - best) + 1e-12)
             << one.text;
     };

@@ -121,7 +121,7 @@ class Course
           m_board(options.keep, options.goals, options.keeps),
           m_frontier(sink.Resume()),
           m_reporter(options),
-          m_least(std::max(g_runLeast, Crew::ThreadsOf(options.jobs)))
+          m_least(std::max<size_t>(g_runLeast, Crew::ThreadsOf(options.jobs)))
     {
         m_sink.Restore(m_frontier.next, [this](uint64_t position, const RunReport& report) {
             return OfferStored(position, report);

@@ -27,17 +27,17 @@ Crew::Crew(unsigned threads,
       m_stop(stop),
       m_work(std::move(work))
 {
-    m_running = std::min(ThreadsOf(threads), jobs);
+    m_running = std::min<size_t>(ThreadsOf(threads), jobs);
     for (size_t i = 0, n = m_running; i < n; i++)
     {
         m_threads.emplace_back([this] { Work(); });
     }
 }
 
-size_t
-Crew::ThreadsOf(unsigned threads)
+unsigned
+Crew::ThreadsOf(unsigned asked)
 {
-    return threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads;
+    return asked == 0 ? std::max(1U, std::thread::hardware_concurrency()) : asked;
 }
 
 Crew::~Crew()

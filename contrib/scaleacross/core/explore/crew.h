@@ -25,15 +25,15 @@ namespace scaleacross
 class Crew
 {
   public:
+    /// How many threads so many that are asked for are: 0 is one per core.
+    static unsigned ThreadsOf(unsigned asked);
+
     /// @param threads 0: one per core
     /// @param stop looked at before every job, if given
     Crew(unsigned threads,
          size_t jobs,
          const std::atomic<bool>* stop,
          std::function<void(size_t)> work);
-    /// How many that are.
-    static size_t ThreadsOf(unsigned threads);
-
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
     ~Crew();

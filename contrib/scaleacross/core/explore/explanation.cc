@@ -323,6 +323,24 @@ Sureness(const ExplanationInput& input, const Contender& faster, const Contender
                : "";
 }
 
+/// What is said of a crossing of which no plan is kept, behind "no ...-out plan ".
+std::string
+WhyNone(const ExplanationInput& input)
+{
+    if (input.undecided > 0)
+    {
+        return "has run in this time";
+    }
+    if (!input.counts.failed.empty())
+    {
+        return "has run";
+    }
+    const bool isHopeless =
+        input.otherCrossing && input.goals.restGap > 0 && input.counts.RuledOut() > 0;
+    return isHopeless ? "that can run comes within " + NumberText(kHopeless) + " times the best"
+                      : "of this search can run";
+}
+
 std::string
 OtherCrossingLine(const ExplanationInput& input)
 {
@@ -339,9 +357,8 @@ OtherCrossingLine(const ExplanationInput& input)
             others.push_back("no " + NameOf(other));
         }
         return "Placement: " + NameOf(mine) + " only; " +
-               (others.empty()        ? "the search has no other."
-                : input.undecided > 0 ? AllOf(others) + " plan has run in this time."
-                                      : AllOf(others) + " plan of this search can run.");
+               (others.empty() ? "the search has no other."
+                               : AllOf(others) + " plan " + WhyNone(input) + ".");
     }
     const Crossing theirs = input.otherCrossing->plan.parallel.crossing;
     const RunReport& a = input.winner.report;
@@ -351,15 +368,7 @@ OtherCrossingLine(const ExplanationInput& input)
     std::string farther;
     for (const Crossing& other : input.withoutPlan)
     {
-        if (input.undecided == 0)
-        {
-            const bool ruledOut = input.goals.restGap > 0 && input.counts.RuledOut() > 0;
-            farther += " No " + NameOf(other) +
-                       (!input.counts.failed.empty() ? " plan has run."
-                        : ruledOut ? " plan that can run comes within " + NumberText(kHopeless) +
-                                         " times the best."
-                                   : " plan of this search can run.");
-        }
+        farther += " No " + NameOf(other) + " plan " + WhyNone(input) + ".";
     }
     if (!input.goals.objective->followsTime)
     {

@@ -54,13 +54,6 @@ class InOrder
         }
     }
 
-    /// All jobs below have been counted, or passed over.
-    size_t Counted() const
-    {
-        const std::lock_guard lock(m_mutex);
-        return m_next;
-    }
-
   private:
     std::vector<bool> m_done;
     std::mutex& m_mutex;

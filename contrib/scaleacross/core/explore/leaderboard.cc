@@ -44,6 +44,12 @@ IsWithin(double gap, double value, double least)
 
 } // namespace
 
+double
+LeastLeftOut(const Goals& goals, double value, double best)
+{
+    return std::min(value - goals.restGap * (value - best), value / (1 + goals.gap));
+}
+
 bool
 RankOrder::operator()(const Ranked& a, const Ranked& b) const
 {
@@ -104,8 +110,8 @@ Leaderboard::CanMatter(const Crossing& crossing, const ClosedForm& known) const
         return false;
     }
     const Ranked* best = BestOf(crossing);
-    if ((best == nullptr || MayRankBefore(known, *best)) &&
-        !IsHopeless(ToString(crossing), Least(known)))
+    if (best == nullptr ? !IsHopeless(ToString(crossing), Least(known))
+                        : MayRankBefore(known, *best))
     {
         return true;
     }
@@ -159,8 +165,6 @@ Leaderboard::IsFarBehind(double value, double least) const
 
 /// Whether a plan of the crossing that has at least this value says nothing that its bound does
 /// not: there is another placement to compare the best with, and this one is no alternative.
-/// Whether the crossing has a plan already does not matter, so that what is left out does not
-/// depend on the order in which plans come up.
 bool
 Leaderboard::IsHopeless(const std::string& crossing, double least) const
 {
@@ -246,11 +250,22 @@ Leaderboard::ParetoFront() const
     return front;
 }
 
+// What was left out in favour of the best of a crossing may be better than that. Where even this is
+// hopeless none is told, or which one is would depend on what came up first.
 const Ranked*
 Leaderboard::BestOf(const Crossing& crossing) const
 {
-    const auto best = m_ofCrossing.find(ToString(crossing));
-    return best == m_ofCrossing.end() ? nullptr : &best->second;
+    const std::string name = ToString(crossing);
+    const auto found = m_ofCrossing.find(name);
+    if (found == m_ofCrossing.end())
+    {
+        return nullptr;
+    }
+    const auto valueOf = [this](const Ranked& ranked) {
+        return m_goals.objective->value(ranked.report, m_goals.rates);
+    };
+    const double least = LeastLeftOut(m_goals, valueOf(found->second), valueOf(*First()));
+    return IsHopeless(name, least) ? nullptr : &found->second;
 }
 
 std::vector<Ranked>
@@ -259,18 +274,12 @@ Leaderboard::BestOfEach() const
     std::vector<Ranked> best;
     for (const auto& [crossing, ranked] : m_ofCrossing)
     {
-        best.push_back(ranked);
+        if (BestOf(ranked.plan.parallel.crossing) != nullptr)
+        {
+            best.push_back(ranked);
+        }
     }
     std::sort(best.begin(), best.end(), m_before);
-    // What was left out may be better than the kept one by the rest gap: of a crossing where even
-    // that is out of reach none is told, or which it is would depend on what came up first.
-    const auto isHopeless = [this](const Ranked& ranked) {
-        const double value = m_goals.objective->value(ranked.report, m_goals.rates);
-        const double first = m_goals.objective->value(First()->report, m_goals.rates);
-        return IsHopeless(ToString(ranked.plan.parallel.crossing),
-                          value - m_goals.restGap * (value - first));
-    };
-    best.erase(std::remove_if(best.begin(), best.end(), isHopeless), best.end());
     return best;
 }
 

@@ -44,6 +44,10 @@ struct Goals
     double restGap{0};
 };
 
+/// The least value that a plan can have which was left out, by gap or rest gap, in favour of one
+/// with this value, where the best has that one; in the unit of the objective.
+double LeastLeftOut(const Goals& goals, double value, double best);
+
 /// By an objective; equal values by iteration time and then by canonical text, so that the order is
 /// one for all runs.
 struct RankOrder
@@ -97,11 +101,11 @@ class Leaderboard
     /// By rank.
     std::vector<Ranked> ParetoFront() const;
 
-    /// The best plan of a crossing that was offered, or nullptr if none was.
+    /// The best plan of a crossing that was offered, or nullptr if none was, or kHopeless leaves it
+    /// out.
     const Ranked* BestOf(const Crossing& crossing) const;
 
-    /// The best plan of every crossing that was offered, best first; without those that kHopeless
-    /// leaves out.
+    /// BestOf() of every crossing that has one, best first.
     std::vector<Ranked> BestOfEach() const;
 
   private:

@@ -149,20 +149,23 @@ CountsOf(Database& database, int64_t search)
     const double left = NumberOf(row.getColumn(3)).value_or(frontier.left);
     const int64_t plans = row.getColumn(4).getInt64();
     const bool bounded = !row.isColumnNull(2);
-    if (!row.isColumnNull(5))
-    {
-        frontier.provenAfter = static_cast<uint64_t>(row.getColumn(5).getInt64());
-    }
+    const bool isProven = !row.isColumnNull(5);
+    const int64_t proven = isProven ? row.getColumn(5).getInt64() : 0;
     row.reset();
-    if (next < 0 || next > plans || evaluated < 0 || evaluated > next ||
-        !(bound >= 0 && bound < Duration::Max().S()) || !(left >= 0))
+    if (proven < 0 || proven > evaluated || next < 0 || next > plans || evaluated < 0 ||
+        evaluated > next || !(bound >= 0 && bound < Duration::Max().S()) || !(left >= 0))
     {
         database.Damaged("search " + std::to_string(search) + " has evaluated " +
                          std::to_string(evaluated) + " of " + std::to_string(next) + " of " +
-                         std::to_string(plans) + " plans, bound " + std::to_string(bound) +
+                         std::to_string(plans) + " plans, is proven after " +
+                         std::to_string(proven) + ", bound " + std::to_string(bound) +
                          " s, of what was ruled out " + std::to_string(left) + " s");
     }
     frontier.left = left;
+    if (isProven)
+    {
+        frontier.provenAfter = static_cast<uint64_t>(proven);
+    }
     frontier.next = static_cast<uint64_t>(next);
     frontier.evaluated = static_cast<uint64_t>(evaluated);
     if (bounded)
