@@ -531,7 +531,7 @@ class Pages(unittest.TestCase):
     def test_how_far_an_unfinished_search_is(self):
         db = changed(self.db, self.folder / "begun.db", [
             "UPDATE search SET finished = 0, explanation = NULL, gap = NULL, evaluated = 0, "
-            "next_plan = 18"], ["DELETE FROM search_run"], ["DELETE FROM baseline"], [
+            "next_plan = 18, proven_after = NULL"], ["DELETE FROM search_run"], ["DELETE FROM baseline"], [
                 "UPDATE search_count SET count = 2 WHERE reason <> 'crossing'"])
         ((decided,),) = self.stored("SELECT sum(count) FROM search_count", db)
         ((refused,),) = self.stored("SELECT count FROM search_count WHERE reason = 'crossing'", db)
