@@ -128,6 +128,42 @@ TEST(Descent, TakesTwoAxesWhereOneLeadsNowhere)
     }
 }
 
+/// The best of all is in the valley of the other crossing: PP-out has 5 s at the start and 10
+/// elsewhere; DP-out 4 s where all other axes have their last values, and a second more for each
+/// step away from there, so that around the start no plan takes less than 6.
+TEST(Descent, GoesDownFromTheBestOfEachCrossing)
+{
+    const SearchSpace space(
+        TwoBuildings("search: {plan: {tp: [1, 2, 4, 8], pp: [2, 4], microbatch: [1, 2, 4], "
+                     "crossing: [pp, dp]}}\n"));
+    const auto timeOf = [](const ParallelPlan& plan) {
+        const double steps =
+            3 - std::log2(plan.tp) + 2 - std::log2(plan.pp) + 2 - std::log2(plan.microbatch);
+        const bool isStart = plan.tp == 1 && plan.pp == 2 && plan.microbatch == 1;
+        return Duration::Seconds(plan.crossing == Crossing::Data ? 4 + steps : isStart ? 5 : 10);
+    };
+    const FakeEngine engine(timeOf);
+    Plan start = PlanOf(space, 1, 2, 1);
+    start.parallel.crossing = Crossing::Pipeline;
+    const auto bounded = [](double pipeline, double data) {
+        return [=](const Scenario& scenario, const IsWorthMore& /* isWorthMore */) {
+            const bool isData = scenario.Job().plan.crossing == Crossing::Data;
+            return std::variant<ClosedForm, Infeasible>(
+                ClosedForm{Duration::Seconds(isData ? data : pipeline), {}, {}});
+        };
+    };
+    StoredRuns sink;
+    const auto result = Descend(space, engine, Options(bounded(1, 1)), {start}, sink);
+    EXPECT_EQ(result.ran.front().report.iterationTime, Duration::Seconds(5));
+    EXPECT_EQ(BestOf(result), Duration::Seconds(4));
+    // None of a crossing runs that cannot have the best of all.
+    StoredRuns other;
+    for (const Ranked& ranked : Descend(space, engine, Options(bounded(1, 5)), {start}, other).ran)
+    {
+        EXPECT_EQ(ranked.plan.parallel.crossing, Crossing::Pipeline);
+    }
+}
+
 /// A drawn time of every plan, from 1 to 2 s, and a bound at a drawn part of it; every fifth plan
 /// cannot run.
 class DrawnPlans

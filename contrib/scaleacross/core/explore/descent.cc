@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <queue>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace scaleacross
@@ -23,13 +26,22 @@ namespace
 constexpr auto g_progressTime = std::chrono::milliseconds(100);
 /// In how many axes neighbours differ at most.
 constexpr size_t g_reach = 2;
+/// Crossings among whose plans it goes down at a time.
+constexpr size_t g_ways = 2;
 /// Families of the first level that are a sample of all, where there is no start.
 constexpr uint64_t g_sample = 4096;
-/// Plans that are looked at in one job.
+/// Plans that are tried of one family of it in turn, and at most.
+constexpr size_t g_tries = 8;
+constexpr size_t g_mostTries = 64;
+/// Families of which a plan is found, before it goes down from the best of these.
+constexpr size_t g_found = 8;
+/// Families that are looked at before it is asked whether to stop, and parts of one that are a
+/// sample of all.
 constexpr size_t g_together = 64;
-/// Plans that are filtered, and that run, in turns: were all of those filtered first whose bound by
-/// the first look is less than the least by the filter, nothing would run for long. Numbers of
-/// their own and not that of the threads, so that what runs does not depend on these.
+/// Plans that are looked at, that are filtered, and that run, in turns: were all of those looked at
+/// and filtered first whose bound is less than the least by the filter, nothing would run for long.
+/// Numbers of their own and not that of the threads, so that what runs does not depend on these.
+constexpr size_t g_seen = 64;
 constexpr size_t g_filtered = 16;
 constexpr size_t g_run = 2;
 
@@ -42,7 +54,63 @@ struct Step
     bool known{false}; //!< stored already
 };
 
-/// One call of Descend().
+/// Plans that may be better than what has run, by what is to be done next: in the order in which
+/// they are looked at, and then least bound first.
+struct Neighbourhood
+{
+    using Queue = std::priority_queue<Family>;
+
+    /// The crossing whose best plan is to be improved; plans of others are for the best of all
+    /// alone, and so are all where there is none.
+    std::optional<Crossing> crossing;
+    std::deque<uint64_t> unseen; //!< positions
+    Queue unclear{};
+    Queue ready{};
+};
+
+/// Where a plan that can run is looked for: families of the first level, least bound first.
+struct Heads
+{
+    std::vector<Family> families{};
+    size_t tries{0};
+    size_t found{0}; //!< plans that have a time
+
+    /// Those whose plans are tried next come first again when all have been.
+    const Family& Next() const
+    {
+        return families[tries / g_tries % families.size()];
+    }
+
+    /// How many plans of it have been tried.
+    size_t TriesOfNext() const
+    {
+        return tries / g_tries / families.size() * g_tries + tries % g_tries;
+    }
+
+    void LeaveNext()
+    {
+        tries += g_tries - tries % g_tries;
+    }
+
+    bool AreLeft() const
+    {
+        return found < g_found && tries < families.size() * g_mostTries;
+    }
+};
+
+/// The way down from the best plan of a crossing.
+struct Way
+{
+    Crossing crossing;
+    Heads heads{};          //!< where its first plan is looked for
+    uint64_t centre{0};     //!< the best plan, whose neighbours are looked at
+    size_t reach{0};        //!< in how many axes they differ; 0: there is no centre
+    Neighbourhood around{}; //!< what is left of them
+    uint64_t steps{0};
+    bool isAtEnd{false};
+};
+
+/// One call of Descend() or FindFirst().
 class Descent
 {
   public:
@@ -54,9 +122,9 @@ class Descent
           m_engine(engine),
           m_options(options),
           m_sink(sink),
-          m_families(space, options, Runs::WhatCanMatter, Counts::Nothing),
+          m_families(space, options, Runs::WhatCanMatter, Counts::Nothing, Looks::WithoutPairs),
           m_frontier(sink.Resume()),
-          m_board(1, GoalsOf(options.goals), Leaderboard::Keeps::Best)
+          m_board(1, GoalsOf(options.goals))
     {
     }
 
@@ -64,7 +132,15 @@ class Descent
     {
         if (m_frontier.next < m_families.Positions())
         {
-            RunStarts({});
+            RunPlans(BestStored());
+            if (m_result.ran.empty())
+            {
+                Heads heads{Sample()};
+                while (heads.AreLeft() && m_result.ran.empty() && !IsStopped())
+                {
+                    TryOne(heads);
+                }
+            }
         }
         return std::move(m_result);
     }
@@ -73,97 +149,156 @@ class Descent
     {
         if (m_frontier.next < m_families.Positions())
         {
-            RunStarts(starts);
-            for (const uint64_t start : Ordered(m_result.ran))
+            std::set<uint64_t> positions;
+            for (const Plan& start : starts)
             {
-                DescendFrom(start);
+                positions.insert(m_families.PositionOf(m_space.NumberOf(start)));
+            }
+            RunPlans(positions);
+            const std::vector<uint64_t> ran = Ordered(m_result.ran);
+            FindWays();
+            RunPlans(BestStored());
+            GoDown();
+            for (const uint64_t start : ran)
+            {
+                GoDownFrom(start);
             }
         }
         return std::move(m_result);
     }
 
   private:
-    using Queue = std::priority_queue<Family>;
-
-    /// A step to a plan that is better by less than the gap is one, too.
+    /// A step to a plan that is better by less than the gap is one, too, and of every crossing.
     static Goals GoalsOf(Goals goals)
     {
         goals.front = {};
         goals.gap = 0;
+        goals.restGap = 0;
         return goals;
     }
 
-    /// Runs these and the best that is stored of the search, or else what RunFirst() finds.
-    void RunStarts(const std::vector<Plan>& starts)
+    void RunPlans(const std::set<uint64_t>& positions,
+                  const std::optional<Crossing>& crossing = std::nullopt)
     {
-        std::set<uint64_t> positions;
-        for (const Plan& start : starts)
-        {
-            positions.insert(m_families.PositionOf(m_space.NumberOf(start)));
-        }
-        if (const auto stored = BestStored())
-        {
-            positions.insert(*stored);
-        }
-        Neighbourhood all = LookAt({positions.begin(), positions.end()});
+        Neighbourhood all{crossing, {positions.begin(), positions.end()}};
+        LookAtSome(all, positions.size());
         FilterSome(all, positions.size());
         RunSome(all, positions.size());
-        if (m_result.ran.empty())
-        {
-            RunFirst();
-        }
     }
 
-    std::optional<uint64_t> BestStored()
+    /// The best that is stored of each crossing.
+    std::set<uint64_t> BestStored()
     {
-        std::vector<Ranked> stored;
+        Leaderboard stored(1, GoalsOf(m_options.goals));
         m_sink.Restore(m_families.Positions(), [&](uint64_t position, const RunReport& report) {
             const auto plan = m_space.PlanAt(m_families.IndexOf(position));
             if (plan)
             {
-                stored.push_back({position, *plan, CanonicalText(*plan), report});
+                stored.Offer({position, *plan, CanonicalText(*plan), report});
             }
             return plan.has_value();
         });
-        const auto best = Ordered(std::move(stored));
-        return best.empty() ? std::nullopt : std::optional<uint64_t>(best.front());
+        std::set<uint64_t> positions;
+        for (const Ranked& best : stored.BestOfEach())
+        {
+            positions.insert(best.index);
+        }
+        return positions;
     }
 
-    /// Runs plans until one has a time: of a sample of the families of the first level down from
-    /// the one with the least bound, at every level to the part with the least.
-    void RunFirst()
+    /// What can run of a sample of the families of the first level, least bound first.
+    std::vector<Family> Sample()
     {
-        const auto comesLater = [](const Family& a, const Family& b) {
-            return a.level != b.level ? a.level < b.level : a < b;
-        };
-        std::priority_queue<Family, std::vector<Family>, decltype(comesLater)> open(comesLater);
-        const auto push = [&](const Look& look) {
-            for (Family family : look.open)
-            {
-                family.least = m_board.Least(family.form);
-                open.push(family);
-            }
-        };
+        std::vector<Family> sample;
         const uint64_t heads = std::min(m_families.Positions() / m_families.SizeOf(0), g_sample);
         for (uint64_t i = 0; i < heads && !IsStopped(); i += g_together)
         {
-            push(m_families.AtHeads(i * m_families.SizeOf(0),
-                                    std::min<uint64_t>(g_together, heads - i),
-                                    m_board));
+            const uint64_t count = std::min<uint64_t>(g_together, heads - i);
+            const Look look = m_families.AtHeads(i * m_families.SizeOf(0), count, m_board);
+            sample.insert(sample.end(), look.open.begin(), look.open.end());
         }
-        while (!open.empty() && m_result.ran.empty() && !IsStopped())
+        return Sorted(std::move(sample));
+    }
+
+    /**
+     * Runs a plan of the next family that may have the best of all. The first that is tried of a
+     * family is at every level in the part with the least bound, the others in parts that are drawn
+     * by multiples of a number of the level: who is fastest often lacks memory, and so do hundreds
+     * that differ from it in little.
+     */
+    void TryOne(Heads& heads)
+    {
+        Family family = heads.Next();
+        const size_t number = heads.TriesOfNext();
+        if (!MayBeBest(family.least))
         {
-            const Family family = open.top();
-            open.pop();
-            if (family.next == Family::Next::Split)
-            {
-                push(m_families.AtParts(family, 0, m_families.PartsOf(family).size(), m_board));
-                continue;
-            }
-            Neighbourhood one = LookAt({family.position});
-            FilterSome(one, 1);
-            RunSome(one, 1);
+            heads.LeaveNext();
+            return;
         }
+        heads.tries++;
+        while (family.next == Family::Next::Split)
+        {
+            const std::vector<Family>& parts = PartsOf(family);
+            if (parts.empty())
+            {
+                return;
+            }
+            const double drawn = static_cast<double>(number) * std::sqrt(3.0 + family.level);
+            const double part = drawn - std::floor(drawn);
+            family = parts[static_cast<size_t>(part * static_cast<double>(parts.size()))];
+        }
+        const size_t before = m_result.ran.size();
+        RunPlans({family.position}, m_families.FirstOf(family).parallel.crossing);
+        if (m_result.ran.size() > before)
+        {
+            heads.found++;
+            heads.tries += heads.tries % g_tries == 0 ? 0 : g_tries - heads.tries % g_tries;
+        }
+    }
+
+    /// What can run of a sample of the parts of a family, which may be thousands, least bound
+    /// first.
+    const std::vector<Family>& PartsOf(const Family& family)
+    {
+        const auto [known, isNew] = m_parts.try_emplace({family.level, family.position});
+        if (!isNew)
+        {
+            return known->second;
+        }
+        const size_t all = m_families.PartsOf(family).size();
+        const size_t sampled = std::min(all, g_together);
+        std::vector<Look> looks(sampled);
+        Together(sampled, [&](size_t i) {
+            const size_t part = i * all / sampled;
+            looks[i] = m_families.AtParts(family, part, part + 1, m_board);
+        });
+        std::vector<Family> parts;
+        for (const Look& look : looks)
+        {
+            parts.insert(parts.end(), look.open.begin(), look.open.end());
+        }
+        known->second = Sorted(std::move(parts));
+        return known->second;
+    }
+
+    /// By their bounds, least first.
+    std::vector<Family> Sorted(std::vector<Family> families) const
+    {
+        for (Family& family : families)
+        {
+            family.least = m_board.Least(family.form);
+        }
+        std::sort(families.begin(), families.end(), [](const Family& a, const Family& b) {
+            return b < a; // which says that it comes up later
+        });
+        return families;
+    }
+
+    /// Whether a plan that has at least this value may be better than all that have run.
+    bool MayBeBest(double least) const
+    {
+        const Ranked* best = m_board.First();
+        return best == nullptr || least < ValueOf(*best);
     }
 
     bool IsStopped()
@@ -171,6 +306,11 @@ class Descent
         m_result.interrupted =
             m_result.interrupted || (m_options.stop != nullptr && m_options.stop->load());
         return m_result.interrupted;
+    }
+
+    double ValueOf(const Ranked& ranked) const
+    {
+        return m_options.goals.objective->value(ranked.report, m_options.goals.rates);
     }
 
     /// The positions of plans, best first.
@@ -187,82 +327,193 @@ class Descent
         return positions;
     }
 
-    /// Goes from a plan to better neighbours until there is none.
-    void DescendFrom(uint64_t centre)
+    /// One way for each crossing of the space; those of which no plan has run begin in a sample.
+    void FindWays()
     {
-        for (size_t reach = 1; reach <= g_reach && !m_result.interrupted;)
+        bool haveStarts = true;
+        for (const std::string& crossing : m_space.ValuesOf("plan.crossing"))
         {
-            const auto better = BetterAround(centre, reach);
-            reach = better ? 1 : reach + 1;
-            centre = better.value_or(centre);
+            m_ways.push_back({Crossing::Parse(crossing)});
+            haveStarts = haveStarts && m_board.BestOf(m_ways.back().crossing) != nullptr;
         }
-    }
-
-    /// Plans that may be better than all that have run, by what is to be done next, least bound
-    /// first.
-    struct Neighbourhood
-    {
-        Queue unclear;
-        Queue ready;
-    };
-
-    /// The position of a plan that is better than all that have run, of those that differ from one
-    /// in so many axes.
-    std::optional<uint64_t> BetterAround(uint64_t centre, size_t reach)
-    {
-        Neighbourhood around = LookAt(Around(centre, reach));
-        bool goesOn = true;
-        while (goesOn && !m_result.interrupted)
+        for (const Family& family : haveStarts ? std::vector<Family>() : Sample())
         {
-            const uint64_t before = BestPosition();
-            goesOn = FilterSome(around, g_filtered);
-            goesOn = RunSome(around, g_run) || goesOn;
-            if (BestPosition() != before)
+            const Crossing crossing = m_families.FirstOf(family).parallel.crossing;
+            for (Way& way : m_ways)
             {
-                return BestPosition();
+                if (way.crossing == crossing && m_board.BestOf(crossing) == nullptr)
+                {
+                    way.heads.families.push_back(family);
+                }
             }
         }
-        return std::nullopt;
     }
 
-    uint64_t BestPosition() const
+    /// Goes down all ways, the best two at a time: the best of all may be in the valley of another
+    /// crossing than the best start, and a third may be far above both, where runs take long.
+    void GoDown()
     {
-        const Ranked* best = m_board.First();
-        return best == nullptr ? UINT64_MAX : best->index;
+        while (Way* way = NextWay())
+        {
+            StepOn(*way);
+        }
     }
 
-    std::vector<uint64_t> Around(uint64_t centre, size_t reach) const
+    /// Of the g_ways best that are not at their ends the one that is behind by the effort that it
+    /// was worth; none where all are.
+    Way* NextWay()
+    {
+        std::vector<std::tuple<bool, double, Way*>> ways; // those that have begun first
+        for (Way& way : m_ways)
+        {
+            const Ranked* best = m_board.BestOf(way.crossing);
+            const bool isAtEnd =
+                !way.heads.AreLeft() && (best == nullptr || (way.isAtEnd && IsAt(way, *best)));
+            if (!isAtEnd && !m_result.interrupted)
+            {
+                ways.emplace_back(best == nullptr,
+                                  best != nullptr ? ValueOf(*best)
+                                                  : way.heads.families.front().least,
+                                  &way);
+            }
+        }
+        std::sort(ways.begin(), ways.end());
+        Way* next = nullptr;
+        for (size_t i = 0; i < std::min(ways.size(), g_ways); i++)
+        {
+            Way* way = std::get<Way*>(ways[i]);
+            next = next == nullptr || EffortOf(*way) < EffortOf(*next) ? way : next;
+        }
+        return next;
+    }
+
+    /// Steps, each the more the farther behind the best of all the best of the crossing is: one
+    /// that is twice as slow has a step for eight of the best.
+    double EffortOf(const Way& way) const
+    {
+        const Ranked* best = m_board.BestOf(way.crossing);
+        const double behind =
+            best == nullptr || way.heads.AreLeft() ? 1 : ValueOf(*best) / ValueOf(*m_board.First());
+        return static_cast<double>(way.steps) * behind * behind * behind;
+    }
+
+    static bool IsAt(const Way& way, const Ranked& best)
+    {
+        return way.reach > 0 && way.centre == best.index;
+    }
+
+    /// Looks for the first plan of a crossing, goes on to its best, or tries a few plans around it.
+    void StepOn(Way& way)
+    {
+        way.steps++;
+        const Ranked* best = m_board.BestOf(way.crossing);
+        if (way.heads.AreLeft())
+        {
+            TryOne(way.heads);
+        }
+        else if (!IsAt(way, *best))
+        {
+            way.centre = best->index;
+            way.isAtEnd = false;
+            Widen(way, 1);
+        }
+        else if (!TrySome(way.around))
+        {
+            way.isAtEnd = way.reach == g_reach;
+            if (!way.isAtEnd)
+            {
+                Widen(way, way.reach + 1);
+            }
+        }
+    }
+
+    void Widen(Way& way, size_t reach)
+    {
+        way.reach = reach;
+        way.around = {way.crossing, Around(way.centre, reach)};
+    }
+
+    /// Looks for a plan that is better than the best of all around another one; goes down from it.
+    void GoDownFrom(uint64_t start)
+    {
+        const uint64_t before = m_board.First()->index;
+        for (size_t reach = 1; reach <= g_reach && !m_result.interrupted; reach++)
+        {
+            Neighbourhood around{std::nullopt, Around(start, reach)};
+            while (m_board.First()->index == before && !m_result.interrupted && TrySome(around))
+            {
+            }
+            if (m_board.First()->index != before)
+            {
+                GoDown();
+                return;
+            }
+        }
+    }
+
+    /// Looks at, filters and runs a few plans; false where none are left.
+    bool TrySome(Neighbourhood& around)
+    {
+        const bool seen = LookAtSome(around, g_seen);
+        const bool filtered = FilterSome(around, g_filtered);
+        return RunSome(around, g_run) || filtered || seen;
+    }
+
+    /**
+     * The positions of the plans that differ from one in so many axes, at least as far as steps of
+     * values say: by the last of these axes, so that of those that differ in two the degrees come
+     * first, whose product may have to stay.
+     */
+    std::deque<uint64_t> Around(uint64_t centre, size_t reach) const
     {
         const uint64_t number = m_families.IndexOf(centre);
-        std::set<uint64_t> numbers = {number};
-        std::vector<uint64_t> rim = {number};
+        std::set<uint64_t> inside = {number};
+        std::map<uint64_t, size_t> rim = {{number, 0}}; // with the last step
         for (; reach > 0; reach--)
         {
-            std::vector<uint64_t> wider;
-            for (const uint64_t from : rim)
+            std::map<uint64_t, size_t> wider;
+            for (const auto& [from, last] : rim)
             {
-                for (const uint64_t neighbour : m_space.NeighboursOf(from))
+                const std::vector<uint64_t> steps = m_space.NeighboursOf(from);
+                for (size_t i = 0; i < steps.size(); i++)
                 {
-                    if (numbers.insert(neighbour).second)
-                    {
-                        wider.push_back(neighbour);
-                    }
+                    const size_t step = std::max(last, i);
+                    size_t& known = wider.try_emplace(steps[i], step).first->second;
+                    known = std::min(known, step);
                 }
+            }
+            for (const uint64_t number : inside)
+            {
+                wider.erase(number);
+            }
+            for (const auto& [number, last] : wider)
+            {
+                inside.insert(number);
             }
             rim = std::move(wider);
         }
-        std::vector<uint64_t> positions;
-        for (const uint64_t neighbour : numbers)
+        std::vector<std::pair<size_t, uint64_t>> ordered;
+        for (const auto& [number, last] : rim)
         {
-            positions.push_back(m_families.PositionOf(neighbour));
+            ordered.emplace_back(last, number);
+        }
+        std::sort(ordered.begin(), ordered.end());
+        std::deque<uint64_t> positions;
+        for (const auto& [last, number] : ordered)
+        {
+            positions.push_back(m_families.PositionOf(number));
         }
         return positions;
     }
 
-    /// Those of the positions whose plans can run and be better than what has run, as far as they
-    /// are known by now.
-    Neighbourhood LookAt(const std::vector<uint64_t>& positions)
+    /// Looks at the next few positions: those whose plans can run and be better than what has run
+    /// go on, as far as they are known by now. False where there are none.
+    bool LookAtSome(Neighbourhood& around, size_t most)
     {
+        const size_t count = std::min(most, around.unseen.size());
+        const auto end = around.unseen.begin() + static_cast<std::ptrdiff_t>(count);
+        const std::vector<uint64_t> positions(around.unseen.begin(), end);
+        around.unseen.erase(around.unseen.begin(), end);
         std::vector<uint64_t> fresh;
         for (const uint64_t position : positions)
         {
@@ -272,17 +523,11 @@ class Descent
             }
         }
         std::vector<std::optional<Family>> found(fresh.size());
-        Together((fresh.size() + g_together - 1) / g_together, [&](size_t job) {
-            const size_t end = std::min(fresh.size(), (job + 1) * g_together);
-            for (size_t i = job * g_together; i < end; i++)
-            {
-                found[i] = OpenOf(m_families.AtPlan(fresh[i], m_board));
-            }
-        });
-        Neighbourhood all;
+        Together(fresh.size(),
+                 [&](size_t i) { found[i] = OpenOf(m_families.AtPlan(fresh[i], m_board)); });
         if (m_result.interrupted)
         {
-            return all;
+            return false;
         }
         for (size_t i = 0; i < fresh.size(); i++)
         {
@@ -292,10 +537,10 @@ class Descent
         {
             if (const auto& family = m_known.at(position))
             {
-                (family->next == Family::Next::Run ? all.ready : all.unclear).push(*family);
+                (family->next == Family::Next::Run ? around.ready : around.unclear).push(*family);
             }
         }
-        return all;
+        return count > 0;
     }
 
     /// What is open of the one plan that was looked at.
@@ -311,7 +556,9 @@ class Descent
     }
 
     /// The next few that may still be better, each as the distinct plan that it means.
-    std::vector<Family> Next(Queue& queue, size_t most)
+    std::vector<Family> Next(const std::optional<Crossing>& crossing,
+                             Neighbourhood::Queue& queue,
+                             size_t most)
     {
         std::vector<Family> next;
         for (; !queue.empty() && next.size() < most; queue.pop())
@@ -323,8 +570,12 @@ class Descent
             {
                 continue;
             }
-            const bool matters =
-                m_families.CanMatter(m_families.FirstOf(family), family.form, m_board);
+            const Plan plan = m_families.FirstOf(family);
+            if (plan.parallel.crossing != crossing && !MayBeBest(family.least))
+            {
+                continue; // left to those who look for the best of its crossing
+            }
+            const bool matters = m_families.CanMatter(plan, family.form, m_board);
             m_known[family.position] = std::nullopt;
             const uint64_t number = m_families.IndexOf(family.position);
             const uint64_t meant = m_families.PositionOf(m_space.FirstMeaning(number));
@@ -344,7 +595,7 @@ class Descent
     /// Asks the filter of the next few; false where there are none.
     bool FilterSome(Neighbourhood& around, size_t most)
     {
-        const std::vector<Family> some = Next(around.unclear, most);
+        const std::vector<Family> some = Next(around.crossing, around.unclear, most);
         std::vector<std::optional<Family>> found(some.size());
         Together(some.size(),
                  [&](size_t i) { found[i] = OpenOf(m_families.Filtered(some[i], m_board)); });
@@ -363,7 +614,7 @@ class Descent
     bool RunSome(Neighbourhood& around, size_t most)
     {
         std::vector<Step> steps;
-        for (const Family& family : Next(around.ready, most))
+        for (const Family& family : Next(around.crossing, around.ready, most))
         {
             steps.push_back({family, m_families.FirstOf(family), {}, false});
             steps.back().known = m_sink.Knows(steps.back().plan);
@@ -463,10 +714,13 @@ class Descent
     ResultSink& m_sink;
     Families m_families;
     Frontier m_frontier;
-    Leaderboard m_board;
+    Leaderboard m_board; //!< the best of all and of each crossing
     /// What is known of plans that were looked at, by position, and comes next; none where that is
     /// nothing.
     std::map<uint64_t, std::optional<Family>> m_known;
+    /// What PartsOf() has found, by level and position.
+    std::map<std::pair<size_t, uint64_t>, std::vector<Family>> m_parts;
+    std::vector<Way> m_ways;
     DescentResult m_result;
 };
 

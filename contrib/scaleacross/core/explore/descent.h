@@ -24,14 +24,19 @@ struct DescentResult
  * proven, and proves nothing.
  *
  * The starts run first, as the plans of the space that are nearest to them
- * (SearchSpace::NumberOf), and the best that is stored of the search; where there is none that can
- * run, what FindFirst() finds. From the best of them on, the neighbours of a plan are looked at:
- * the plans that differ from it in one axis. Those that can run and whose bound is below the best
- * value so far are run, least bound first; the first run that is better is the next centre. Where
- * no neighbour is left that could be better, those that differ in two axes are tried: where degrees
- * have a given product, or a smaller microbatch pays only with less recomputation, one axis alone
- * leads nowhere. The same from the other starts, which then have to beat the best of all. It ends
- * there, or when the options' `stop` is set.
+ * (SearchSpace::NumberOf), and the best of each crossing that is stored of the search. From the
+ * best of each crossing on, the neighbours of a plan are looked at: the plans that differ from it
+ * in one axis. Those that can run and whose bound is below the best value of the crossing so far
+ * are run, least bound first; the first run that is better is the next centre. Where no neighbour
+ * is left that could be better, those that differ in two axes are tried: where degrees have a given
+ * product, or a smaller microbatch pays only with less recomputation, one axis alone leads nowhere.
+ *
+ * Crossings have valleys of their own: what is best where pipelines cross is no way to what is best
+ * where replicas do. The best two crossings go down in turns, one that is far behind seldom, and a
+ * further one when one of these is at its end. Of a crossing that no start has, plans are found as
+ * by FindFirst(), in several families that may have the best plan of all. Neighbours of another
+ * crossing, and in the end those of the other starts, have to beat the best of all. It ends there,
+ * or when the options' `stop` is set.
  *
  * Every evaluation is handed to the sink at its position in the search of the same options, and
  * committed with the frontier that the sink has: BestFirstSearch finds it stored when it comes to
@@ -49,9 +54,10 @@ DescentResult Descend(const SearchSpace& space,
                       const std::vector<Plan>& starts,
                       ResultSink& sink);
 
-/// Runs plans until one has a time: the best that is stored of the search, or else plans with small
-/// bounds, of a sample of the families of the first level down from the one with the least, at
-/// every level to the part with the least. All else is as above.
+/// Runs plans until one has a time: the best that is stored of the search, or else plans of a
+/// sample of the families of the first level, from the one with the least bound on: a few of each,
+/// at every level first of the part with the least bound and then of drawn ones. All else is as
+/// above.
 DescentResult FindFirst(const SearchSpace& space,
                         const Engine& engine,
                         const SearchOptions& options,

@@ -2,6 +2,8 @@
 
 #include "core/explore/families.h"
 
+#include "core/pipeline/pipeline-schedule.h"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -55,11 +57,16 @@ Look::Reject(const std::string& reason, uint64_t plans, const std::string& examp
     }
 }
 
-Families::Families(const SearchSpace& space, const SearchOptions& options, Runs runs, Counts counts)
+Families::Families(const SearchSpace& space,
+                   const SearchOptions& options,
+                   Runs runs,
+                   Counts counts,
+                   Looks looks)
     : m_space(space),
       m_options(options),
       m_runs(runs),
       m_counts(counts),
+      m_looks(looks),
       m_glance(options.glance ? options.glance(space) : Glance()),
       m_heads(space.Size() / space.FamilySize(0))
 {
@@ -252,9 +259,10 @@ Families::KnownOf(const Plan& plan) const
 Families::Told
 Families::LookFirst(const Family& family, const Plan& plan, const Leaderboard& board) const
 {
+    const bool isWhole = m_looks == Looks::Whole || !plan.parallel.schedule->Facts().overlapsPasses;
     return Hear(family, plan, [&](const Scenario& scenario) {
         return m_glance(scenario, m_depths[family.level], [&](const ClosedForm& form) {
-            return CanMatter(plan, Joined(form, family.form), board);
+            return isWhole && CanMatter(plan, Joined(form, family.form), board);
         });
     });
 }

@@ -75,6 +75,15 @@ enum class Counts
     Nothing
 };
 
+/// How far a first look goes.
+enum class Looks
+{
+    Whole,
+    /// What two passes take beside each other is left to the filter: a look finds it for every
+    /// network of the space, which pays where many plans share it.
+    WithoutPairs
+};
+
 /**
  * The families of a space at their positions in a search, or in the shard of it that is searched.
  *
@@ -88,7 +97,8 @@ class Families
     Families(const SearchSpace& space,
              const SearchOptions& options,
              Runs runs,
-             Counts counts = Counts::Plans);
+             Counts counts = Counts::Plans,
+             Looks looks = Looks::Whole);
 
     /// How many positions there are: those of the shard.
     uint64_t Positions() const
@@ -173,6 +183,7 @@ class Families
     const SearchOptions& m_options;
     Runs m_runs;
     Counts m_counts;
+    Looks m_looks;
     Glance m_glance;
     std::vector<uint64_t> m_sizes;   //!< by level
     std::vector<PlanDepth> m_depths; //!< by level: down to where all is decided
