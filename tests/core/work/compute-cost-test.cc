@@ -240,6 +240,15 @@ TEST(ComputeCost, BytesByHand)
     // Selective: 32 and 6 x 32 again, but neither permutation nor routing.
     const auto moeAgain = CostOfLayer(model, workload, selective, gpu, 0);
     EXPECT_NEAR(Work(moeAgain.mlp.inputGradient), (560 + 32 + 192) * 1e3 + moeGemms, 1);
+    // Alternate: the norm, the activation of all experts and the shared ones' up, as above; of the
+    // routed ones all: router, routing, permutation and GEMMs.
+    const auto routedAgain = CostOfLayer(model, workload, alternate, gpu, 0);
+    EXPECT_NEAR(Work(routedAgain.mlp.inputGradient),
+                (560 + 32 + 192 + 32 + 112) * 1e3 + moeGemms + GemmBytes(16, 8) + GemmBytes(4, 8) +
+                    experts,
+                1);
+    EXPECT_EQ(routedAgain.mlp.weightGradient, moe.mlp.weightGradient);
+    EXPECT_EQ(routedAgain.mlp.forward, moe.mlp.forward);
 
     // An imbalance of 1.5 with ep = 2: two experts here with 750 copies each; of the bytes by the
     // token, the permutation is 6 x 3 x 8 + 16 = 160 and the routed width 24 of 40.

@@ -55,9 +55,10 @@ TEST(LinearLayers, LatentAttentionAndExperts)
                             Is({512, 128 * (128 + 128), Split::Columns})));
     EXPECT_THAT(dense.mlp, ElementsAre(Is({7168, 18432, Split::Columns})));
     EXPECT_THAT(AlternateLinears(model, 10).mlp, ElementsAre(Is({7168, 2048, Split::Columns})));
-    // Without shared experts the output is the last.
+    // Without shared experts the output is the last, and the routed ones behind it need it.
     const auto mixture = AlternateLinears(ModelPreset("mixtral-8x7b"), 0);
-    EXPECT_THAT(mixture.attention, ElementsAre(Is({4096, 1024, Split::Columns})));
+    EXPECT_THAT(mixture.attention,
+                ElementsAre(Is({4096, 1024, Split::Columns}), Is({4096, 4096, Split::Rows})));
     EXPECT_THAT(mixture.mlp, IsEmpty());
 }
 

@@ -233,6 +233,27 @@ TEST(Memory, AlternateRecomputationKeepsEverySecondLinearLayer)
                      1024 * (32 * (139392.0 - 83968) + head + 83968));
 }
 
+TEST(Memory, AlternateRecomputationKeepsNothingOfRoutedExperts)
+{
+    // h = 512, g d = 512, two routed experts of 1,024 and a shared one of 1,024. Of a dense layer,
+    // f = 2,048, 4h + 2f + 2 g d + 2h + 2f go. Of a MoE layer 4h + 2 g d + 2h, the shared expert's
+    // product and up, 4 x 1,024, and of the routed ones gate, up and product, 6 x 2,048, and two
+    // dispatched copies, 4h. Four layers of each; one MoE layer comes back for its backward.
+    const double dense = 2048 + 4096 + 1024 + 1024 + 4096;
+    const double moe = 2048 + 1024 + 1024 + 4096 + 12288 + 2048;
+    auto plan = PlanOf(1, 1, 16, Sharding("fsdp"));
+    const auto saved = [&plan] {
+        plan.recompute = Recompute("none");
+        const double whole = Activations(MemoryOfPlan(SmallMoe(), plan)[0]);
+        plan.recompute = Recompute("alternate");
+        return whole - Activations(MemoryOfPlan(SmallMoe(), plan)[0]);
+    };
+    EXPECT_DOUBLE_EQ(saved(), 1024 * (4 * dense + 4 * moe - moe));
+    // Between ranks, what dispatch has brought and what came back stay, two copies of 2h each.
+    plan.ep = 4;
+    EXPECT_DOUBLE_EQ(saved(), 1024 * (4 * dense + 4 * (moe - 4096) - moe));
+}
+
 TEST(Memory, ActivationsOfALlamaLayer)
 {
     // Llama 3 8B, s = 1,024, one stage of 32 layers, p = 1: per token and layer 4h + 2(a + 2g)d +

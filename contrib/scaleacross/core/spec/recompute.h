@@ -24,8 +24,8 @@ struct RecomputedParts
     bool experts{false};
     bool sharedExperts{false}; //!< of a MoE layer, with their communication
 
-    /// Every second linear layer and all that is element-wise: TorchTitan's selective recomputation
-    /// by operation. Core attention, and what communication has brought, are kept.
+    /// Every second linear layer, routers, routed experts, all that is element-wise: TorchTitan's
+    /// selective recomputation by operation. Core attention, and what was communicated, are kept.
     bool linears{false};
     bool layers{false}; //!< whole layers, of which only the input is kept
     /// and queries, keys and values: MaxText's save_qkv_proj. XLA leaves out the MLP's last GEMM,

@@ -136,6 +136,12 @@ class PartCost
         m_time.again += m_time.forward - before.forward;
     }
 
+    /// The same without its communication.
+    void RepeatSince(const PassTime& before)
+    {
+        m_time.inputGradient += m_time.forward - before.forward;
+    }
+
     /// The same in BF16 whatever the precision is, beside no steps: router and output head.
     void AddLinearBf16(double m, double n, double k)
     {
@@ -564,6 +570,10 @@ TimeOfMlp(const ModelSpec& model,
     if (moe)
     {
         AddExperts(model, workload, plan, part);
+        if (again.linears)
+        {
+            part.RepeatSince(before);
+        }
     }
     const PassTime beforeDense = part.Time();
     const auto dense = static_cast<double>(moe ? model.sharedFfn : model.denseFfn);
@@ -579,10 +589,10 @@ TimeOfMlp(const ModelSpec& model,
     }
     if (again.activations && !whole)
     {
-        // Neither permutation nor routing.
-        const double routed =
-            moe ? model.topK * workload.ExpertLoad(plan.ep) * static_cast<double>(model.expertFfn)
-                : 0;
+        // Neither permutation nor routing; with linear layers routed experts are there already.
+        const double routed = moe && !again.linears ? model.topK * workload.ExpertLoad(plan.ep) *
+                                                          static_cast<double>(model.expertFfn)
+                                                    : 0;
         const double width = routed + (moe && again.sharedExperts ? 0 : dense);
         part.Repeat(part.Tokens() / part.Tp() * width * ActivationForward(model), 1);
     }

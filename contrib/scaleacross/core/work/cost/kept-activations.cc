@@ -17,15 +17,20 @@ DispatchedCopies(const JobSpec& job, uint32_t layer)
     return job.model.IsMoeLayer(layer) ? job.model.topK * job.workload.ExpertLoad(job.plan.ep) : 0;
 }
 
+/// Of the width of an MLP what routed experts have, k f_e on the fullest rank.
+double
+RoutedWidth(const JobSpec& job, uint32_t layer)
+{
+    return DispatchedCopies(job, layer) * static_cast<double>(job.model.expertFfn);
+}
+
 /// Width of the MLP that a token passes through on the fullest rank: f, or k f_e + f_s.
 double
 MlpWidth(const JobSpec& job, uint32_t layer)
 {
     const ModelSpec& model = job.model;
-    return model.IsMoeLayer(layer)
-               ? DispatchedCopies(job, layer) * static_cast<double>(model.expertFfn) +
-                     static_cast<double>(model.sharedFfn)
-               : static_cast<double>(model.denseFfn);
+    return model.IsMoeLayer(layer) ? RoutedWidth(job, layer) + static_cast<double>(model.sharedFfn)
+                                   : static_cast<double>(model.denseFfn);
 }
 
 /// Ranks of a tensor-parallel group that keep the same norm inputs and outputs, each for all
@@ -65,6 +70,13 @@ double
 WidthBytes(const JobSpec& job, double width)
 {
     return ((job.model.gatedMlp ? 4 : 2) + OperandBytes(job)) * width;
+}
+
+/// Bytes of the dispatched copies that experts read.
+double
+CopiesPerToken(const JobSpec& job, uint32_t layer)
+{
+    return OperandBytes(job) * DispatchedCopies(job, layer) * KeptCopies(job) * job.model.hidden;
 }
 
 /// Bytes of an element of the second norm's output: the router, which MoE layers have, reads it in
@@ -126,8 +138,7 @@ double
 WholeMlpPerToken(const JobSpec& job, uint32_t layer)
 {
     const double parts = job.plan.recompute->norms ? 0 : KeptParts(job) - 1;
-    return WidthBytes(job, MlpWidth(job, layer)) +
-           OperandBytes(job) * DispatchedCopies(job, layer) * KeptCopies(job) * job.model.hidden +
+    return WidthBytes(job, MlpWidth(job, layer)) + CopiesPerToken(job, layer) +
            MlpInputBytes(job, layer) * parts * job.model.hidden * Repeated(job);
 }
 
@@ -146,12 +157,14 @@ PartsOfMlpPerToken(const JobSpec& job, uint32_t layer)
 
 /// Bytes of these that recomputing linear layers drops: the outputs of those it does again, 2 bytes
 /// an element. That of attention's output is kept as the sum with the residual, 2h, which the
-/// second norm reads.
+/// second norm reads. Of routed experts gate and up go (GELU: the input) beside the product, which
+/// goes as that of an activation function, and the copies that they read.
 double
 LinearsPerToken(const JobSpec& job, uint32_t layer)
 {
     const RepeatedLinears again = AlternateLinears(job.model, layer);
-    double bytes = 0;
+    double bytes =
+        (job.model.gatedMlp ? 4 : 2) * RoutedWidth(job, layer) + CopiesPerToken(job, layer);
     for (const auto* half : {&again.attention, &again.mlp})
     {
         for (const auto& linear : *half)
@@ -161,6 +174,17 @@ LinearsPerToken(const JobSpec& job, uint32_t layer)
         }
     }
     return bytes;
+}
+
+/// Bytes that recomputing linear layers keeps beside these, since communication has brought them:
+/// between ranks of an expert-parallel group the copies as they come in from dispatch and back from
+/// experts, BF16.
+double
+BroughtPerToken(const JobSpec& job, uint32_t layer)
+{
+    const bool isBrought =
+        job.plan.recompute->linears && job.model.IsMoeLayer(layer) && job.plan.ep > 1;
+    return isBrought ? 2 * (DispatchedCopies(job, layer) + job.model.topK) * job.model.hidden : 0;
 }
 
 /// Bytes of these that projections from latent vectors make again: queries, if they come from one,
@@ -204,8 +228,7 @@ SavedPerToken(const JobSpec& job, uint32_t layer)
     // Two inputs of norms, and the norms' outputs, which the projection reads.
     const double module = model.IsModule(layer) ? (4 + 2 * operand) * h : 0;
     return module + SavedByAttention(job) + (2 + MlpInputBytes(job, layer) * KeptParts(job)) * h +
-           WidthBytes(job, MlpWidth(job, layer)) +
-           operand * DispatchedCopies(job, layer) * KeptCopies(job) * model.hidden;
+           WidthBytes(job, MlpWidth(job, layer)) + CopiesPerToken(job, layer);
 }
 
 double
@@ -224,7 +247,8 @@ KeptOfLayer(const JobSpec& job, uint32_t layer, uint32_t index)
 {
     return job.plan.OfLayer(index).recompute->layers
                ? KeptOfWholeLayer(job, layer)
-               : SavedPerToken(job, layer) - DroppedPerToken(job, layer);
+               : SavedPerToken(job, layer) - DroppedPerToken(job, layer) +
+                     BroughtPerToken(job, layer);
 }
 
 double

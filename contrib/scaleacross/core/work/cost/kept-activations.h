@@ -34,7 +34,7 @@ double SavedPerToken(const JobSpec& job, uint32_t layer);
 double DroppedPerToken(const JobSpec& job, uint32_t layer);
 
 /// Bytes that wait for backward of a layer, the one with this index in its chunk, per token of a
-/// rank: what is saved less what the plan computes again.
+/// rank: what is saved less what the plan computes again, and what that keeps in its place.
 double KeptOfLayer(const JobSpec& job, uint32_t layer, uint32_t index);
 
 /// Of these what ParallelPlan::offloadLayers sends to host memory, of all layers together. Domain:

@@ -68,8 +68,10 @@ AlternateLinears(const ModelSpec& model, uint32_t layer)
     const auto attention = OfAttention(model);
     const auto mlp = OfMlp(model, layer);
     RepeatedLinears repeated;
-    const size_t last = attention.size() + mlp.size() - 1;
-    for (size_t i = 1; i < last; i += 2)
+    // Behind the output of attention there may be routed experts alone, which need it.
+    const bool isLast = !model.IsMoeLayer(layer) || !mlp.empty();
+    const size_t end = attention.size() + mlp.size() - (isLast ? 1 : 0);
+    for (size_t i = 1; i < end; i += 2)
     {
         if (i < attention.size())
         {

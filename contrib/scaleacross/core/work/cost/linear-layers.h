@@ -37,8 +37,9 @@ struct RepeatedLinears
 /**
  * What recompute: alternate does again: every second of a layer's linear layers, counted in the
  * order of forward: Q, K, V, output, gate, up, down (with MLA the projection down and up of Q and
- * of K and V, output). The layer's last one is never among them, since nothing in backward needs
- * its output. Routed experts are not counted: theirs are kept.
+ * of K and V, output). The layer's last one, if no routed experts are behind it, is not among them,
+ * since nothing in backward needs its output. Neither a router nor routed experts are counted: all
+ * of these are done again.
  *
  * Worked case: Llama 3 8B. K, output and up: h g d + h a d + h f = 4,096 x (1,024 + 4,096 + 14,336)
  * = 79.7e6 of the layer's 218.1e6 products per token, 36.5 %. With GELU, six linear layers: K and
