@@ -146,6 +146,13 @@ class Pages(unittest.TestCase):
         for line in lines[1:]:
             self.assertEqual(page.lines().count(line), 1, line)
 
+    def test_a_placement_without_another_is_no_advice(self):
+        db = changed(self.db, self.folder / "held.db",
+                     ["UPDATE search SET space = replace(space, 'plan.crossing dp pp; ', '')"])
+        self.assertNotIn("plan.crossing", self.stored("SELECT space FROM search", db)[0][0])
+        self.assertTrue(self.page(db).texts["answer"][0].startswith(
+            "With DP-out, which the study gives: "))
+
     def test_figures_are_as_show_prints_them(self):
         page, shown = self.page(self.db), self.shown()
         head, *rows = page.tables["plans"]
@@ -538,7 +545,7 @@ class Pages(unittest.TestCase):
         page = self.page(db)
         self.assertEqual(page.texts["answer"][0], "Nothing has run yet.")
         said = page.texts["answer"][1]
-        self.assertTrue(said.startswith(f"Not finished: {decided} of 36 combinations are decided"), said)
+        self.assertTrue(said.startswith(f"Not finished: of 36 combinations the database has {decided} decided"), said)
         self.assertIn(f"{refused} cannot run ({refused} crossing)", said)
         self.assertIn("The same command goes on from here: ./scaleacross explore STUDY --db begun.db",
                       said)

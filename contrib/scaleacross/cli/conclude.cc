@@ -246,9 +246,11 @@ Conclude(const Study& study, const SearchSpace& space, Answer& answer)
             conclusion.timeError = *error;
         }
     }
-    // Where nothing crosses there is no placement to be sure of.
+    // Where nothing crosses there is no placement to be sure of, nor where better plans of either
+    // may not be found yet.
     if (const auto ofEach = answer.search.board.BestOfEach();
-        measured && ofEach.size() > 1 && ofEach.front().report.crossBuildingBytes > Bytes())
+        measured && !answer.outOfTime && ofEach.size() > 1 &&
+        ofEach.front().report.crossBuildingBytes > Bytes())
     {
         conclusion.placement = ProbabilityFaster(Timed(ofEach[0]), Timed(ofEach[1]));
     }

@@ -47,8 +47,9 @@ def progress_of(source: Source) -> str:
         if shown[name]:
             reasons = ", ".join(f"{count(number)} {reason}" for reason, number in shown[name].items())
             counts.append(f"{count(sum(shown[name].values()))} {what} ({reasons})")
-    text = (f"Not finished: {count(shown['looked_at'])} of {count(shown['combinations'])} combinations "
-            f"are decided, of {count(shown['plans'])} distinct plans {', '.join(counts)}; "
+    text = (f"Not finished: of {count(shown['combinations'])} combinations the database has "
+            f"{count(shown['looked_at'])} decided, of {count(shown['plans'])} distinct plans "
+            f"{', '.join(counts)}; what bounds ruled out besides is found again; "
             f"{seconds(source.search['seconds'])} so far.")
     if source.search["finished"] == 1:
         text = "Every plan is decided, but the answer is not concluded: baselines and sentences are missing."
@@ -107,11 +108,13 @@ def sure_of(source: Source) -> list[tuple[str, str, str]]:
     return tiles
 
 
-def placement_text(run: dict[str, Any], across: str) -> str:
-    """What to let cross, as the beginning of a headline; "" where the plan sends nothing between
-    buildings."""
+def placement_text(search: dict[str, Any], run: dict[str, Any], across: str) -> str:
+    """What to let cross, as the beginning of a headline, or that the search had no other; "" where
+    the plan sends nothing between buildings."""
     if not run["cross_building_bytes"]:
         return ""
+    if "plan.crossing" not in search["space"]:
+        return f"With {crossing(across)}, which the study gives: "
     return f"Let {CROSSES.get(across, across)} parallelism cross the buildings ({crossing(across)}): "
 
 
@@ -126,12 +129,12 @@ def headline_of(source: Source) -> str:
     robust = robust_answer(source)
     if robust:
         kept, across = robust["best"], robust["best"]["plan"]["crossing"]
-        return (f"{placement_text(best, across)}{seconds(kept['quantile_s'])} per iteration or less, with a "
+        return (f"{placement_text(search, best, across)}{seconds(kept['quantile_s'])} per iteration or less, with a "
                 f"probability of {100 * robust['quantile']:g} %; {seconds(kept['nominal_s'])} as the "
                 "study is.")
     start = "" if is_answered(search) else "So far: "
     across = best_of(source.plans[search["id"]], source.shown).iloc[0]["crossing"]
-    return f"{start}{placement_text(best, across) or 'Nothing crosses buildings: '}{said}" \
+    return f"{start}{placement_text(search, best, across) or 'Nothing crosses buildings: '}{said}" \
         if len(source.cluster) > 1 else f"{start}{said}"
 
 

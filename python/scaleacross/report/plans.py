@@ -159,6 +159,6 @@ def baselines_table(source: Source) -> Table:
         Column("name", "baseline"), Column("label", "its plan"),
         Column("iteration_time_s", "iteration", seconds, True), Column("mfu", "MFU", percent, True),
         Column("memory_bytes_max", "memory", amount, True), Column("fits", "fits", yes_or_no, True),
-        Column("probability_slower", "the best is faster", probability, True),
+        Column("probability_slower", "sure that the best is faster", probability, True),
         Column("assumed", "assumed"), Column("rule", "rule"), Column("tunes", "tunes"), Column("leaves", "does not touch"),
         Column("source", "source")], rows)

@@ -282,6 +282,14 @@ TEST(Explanation, SaysHowSureAComparisonIs)
         EXPECT_THAT(text, HasSubstr("0.20 % longer than "));
         EXPECT_THAT(text, HasSubstr(", " + Likely(1.002, kOtherScale) + ". Placement does not"));
     }
+    // Of a search that is not at its end nobody knows, whatever the two plans are.
+    ExplanationInput open = Input(Crossing::Data, 300);
+    open.undecided = 7;
+    EXPECT_THAT(
+        Text(open),
+        HasSubstr("Placement: the best PP-out plan so far (the other) takes 300 ms, 200.0 % "
+                  "longer than DP-out; either may have better ones that are not found. It "
+                  "sends"));
     // Sure, by 0.9, from sqrt(32 / 9) scales on.
     const double sure = 100 * std::exp(std::sqrt(32.0 / 9) * kOtherScale);
     const auto at = [](double time) { return static_cast<int64_t>(std::llround(time)); };

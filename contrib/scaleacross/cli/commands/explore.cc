@@ -83,6 +83,11 @@ ExploreWith(const ExploreOptions& options,
     {
         std::cerr << "scaleacross: interrupted; what has run is kept, and the same command goes on "
                      "from here\n";
+        if (!answer.HasWinner() && options.stopAfter.empty() && !options.exhaustive)
+        {
+            std::cerr << "scaleacross: no plan has run yet: --stop-after TIME, as in 60s, has an "
+                         "answer from the first plan on that runs\n";
+        }
         return Exit::Interrupted;
     }
     return answer.HasWinner() ? Exit::Done : Exit::Failed;

@@ -343,9 +343,11 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     std::string text = fmt::format("{} ({} engine): ", NameOf(search), search.engine);
     if (!search.finished)
     {
-        text += fmt::format("not finished, {} of {} combinations are decided and counted so far: ",
-                            search.counts.DecidedPositions(),
-                            search.plans);
+        text += fmt::format(
+            "not finished; of {1} combinations the database has {0} decided, and what bounds "
+            "ruled out besides is found again: ",
+            search.counts.DecidedPositions(),
+            search.plans);
     }
     text += SpaceText(search.counts) + "\n";
     text += search.held.empty() ? "" : search.held + "\n";

@@ -363,8 +363,10 @@ OtherCrossingLine(const ExplanationInput& input)
     const Crossing theirs = input.otherCrossing->plan.parallel.crossing;
     const RunReport& a = input.winner.report;
     const RunReport& b = input.otherCrossing->report;
-    std::string text =
-        "Placement: the best " + NameOf(theirs) + " plan (" + input.otherCrossing->label + ") ";
+    // Of a search that is not at its end, either placement may have better plans.
+    const bool isOpen = input.undecided > 0;
+    std::string text = "Placement: the best " + NameOf(theirs) + " plan" +
+                       (isOpen ? " so far" : "") + " (" + input.otherCrossing->label + ") ";
     std::string farther;
     for (const Crossing& other : input.withoutPlan)
     {
@@ -378,8 +380,11 @@ OtherCrossingLine(const ExplanationInput& input)
     const bool isAsLong = IsRounding(b.iterationTime - a.iterationTime, a.iterationTime);
     text += "takes " + ToString(b.iterationTime) + ", " + Longer(a.iterationTime, b.iterationTime) +
             (isAsLong ? " as " : " than ") + NameOf(mine) +
-            Sureness(input, input.winner, *input.otherCrossing) + ".";
-    if (input.probabilityBest && !AreToldApart(Timed(input.winner), Timed(*input.otherCrossing)))
+            (isOpen ? "; either may have better ones that are not found"
+                    : Sureness(input, input.winner, *input.otherCrossing)) +
+            ".";
+    if (!isOpen && input.probabilityBest &&
+        !AreToldApart(Timed(input.winner), Timed(*input.otherCrossing)))
     {
         text += " Placement does not decide here.";
     }
