@@ -151,7 +151,7 @@ class Pages(unittest.TestCase):
                      ["UPDATE search SET space = replace(space, 'plan.crossing dp pp; ', '')"])
         self.assertNotIn("plan.crossing", self.stored("SELECT space FROM search", db)[0][0])
         self.assertTrue(self.page(db).texts["answer"][0].startswith(
-            "With DP-out, which the study gives: "))
+            "With DP-out, the only placement that is searched: "))
 
     def test_figures_are_as_show_prints_them(self):
         page, shown = self.page(self.db), self.shown()

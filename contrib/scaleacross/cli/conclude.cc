@@ -249,7 +249,7 @@ Conclude(const Study& study, const SearchSpace& space, Answer& answer)
     // Where nothing crosses there is no placement to be sure of, nor where better plans of either
     // may not be found yet.
     if (const auto ofEach = answer.search.board.BestOfEach();
-        measured && !answer.outOfTime && ofEach.size() > 1 &&
+        measured && !(answer.outOfTime && answer.Undecided() > 0) && ofEach.size() > 1 &&
         ofEach.front().report.crossBuildingBytes > Bytes())
     {
         conclusion.placement = ProbabilityFaster(Timed(ofEach[0]), Timed(ofEach[1]));

@@ -4,6 +4,7 @@ are those that the search has stored, word for word."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from scaleacross.report.extras import (front_section, nominal_name, robust_answer,
@@ -113,8 +114,9 @@ def placement_text(search: dict[str, Any], run: dict[str, Any], across: str) -> 
     the plan sends nothing between buildings."""
     if not run["cross_building_bytes"]:
         return ""
-    if "plan.crossing" not in search["space"]:
-        return f"With {crossing(across)}, which the study gives: "
+    searched = re.search(r"plan\.crossing ([^;]*)", search["space"])
+    if searched is None or len(searched[1].split()) < 2:
+        return f"With {crossing(across)}, the only placement that is searched: "
     return f"Let {CROSSES.get(across, across)} parallelism cross the buildings ({crossing(across)}): "
 
 

@@ -128,6 +128,35 @@ TEST(Descent, TakesTwoAxesWhereOneLeadsNowhere)
     }
 }
 
+/// Who is fastest by the bounds lacks memory: what fits is the slowest part of its family at two
+/// levels, and the look does not see it.
+TEST(Descent, FindsTheOneThatFits)
+{
+    const SearchSpace space(TwoBuildings(
+        "search: {plan: {tp: [1, 2], schedule: [1f1b, gpipe], recompute: [none, selective, full], "
+        "sharding: [ddp, zero1, zero2]}}\n"));
+    const auto timeOf = [](const ParallelPlan& plan) {
+        return Duration::Seconds(1 + (plan.recompute == Recompute("full") ? 1 : 0) +
+                                 (plan.sharding == "zero2" ? 1 : 0));
+    };
+    const FakeEngine engine(timeOf);
+    SearchOptions options = Options([&](const Scenario& scenario, const IsWorthMore& /* worth */) {
+        const ParallelPlan& plan = scenario.Job().plan;
+        const bool fits = plan.recompute == Recompute("full") && plan.sharding == "zero2";
+        return fits ? std::variant<ClosedForm, Infeasible>(ClosedForm{timeOf(plan), {}, {}})
+                    : std::variant<ClosedForm, Infeasible>(Infeasible{"memory", "too large"});
+    });
+    options.glance = [&](const SearchSpace& /* space */) -> Glance {
+        return
+            [&](const Scenario& scenario, PlanDepth /* depth */, const IsWorthMore& /* worth */) {
+                return std::variant<ClosedForm, Infeasible>(
+                    ClosedForm{timeOf(scenario.Job().plan), {}, {}});
+            };
+    };
+    StoredRuns sink;
+    EXPECT_EQ(BestOf(FindFirst(space, engine, options, sink)), Duration::Seconds(3));
+}
+
 /// The best of all is in the valley of the other crossing: PP-out has 5 s at the start and 10
 /// elsewhere; DP-out 4 s where all other axes have their last values, and a second more for each
 /// step away from there, so that around the start no plan takes less than 6.

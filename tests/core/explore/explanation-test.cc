@@ -285,11 +285,14 @@ TEST(Explanation, SaysHowSureAComparisonIs)
     // Of a search that is not at its end nobody knows, whatever the two plans are.
     ExplanationInput open = Input(Crossing::Data, 300);
     open.undecided = 7;
+    open.counts.left = 0.08;
     EXPECT_THAT(
         Text(open),
         HasSubstr("Placement: the best PP-out plan so far (the other) takes 300 ms, 200.0 % "
                   "longer than DP-out; either may have better ones that are not found. It "
                   "sends"));
+    open.counts.left = 1; // the winner is proven
+    EXPECT_THAT(Text(open), HasSubstr("than DP-out; it may have better ones that are not found."));
     // Sure, by 0.9, from sqrt(32 / 9) scales on.
     const double sure = 100 * std::exp(std::sqrt(32.0 / 9) * kOtherScale);
     const auto at = [](double time) { return static_cast<int64_t>(std::llround(time)); };
@@ -499,7 +502,7 @@ TEST(Explanation, OfASearchThatIsOutOfTime)
     EXPECT_THAT(text(), HasSubstr("It is the only plan that can run."));
     EXPECT_THAT(text(), HasSubstr("no PP-out plan of this search can run."));
     input.undecided = 7;
-    EXPECT_THAT(text(), HasSubstr("no PP-out plan has run in this time."));
+    EXPECT_THAT(text(), HasSubstr("no PP-out plan is kept so far."));
     EXPECT_THAT(text(), HasSubstr("No other plan is kept."));
     EXPECT_THAT(text(),
                 HasSubstr("7 combinations are not decided. None of them can be better by more than "

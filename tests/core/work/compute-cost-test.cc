@@ -248,6 +248,12 @@ TEST(ComputeCost, BytesByHand)
                     experts,
                 1);
     EXPECT_EQ(routedAgain.mlp.weightGradient, moe.mlp.weightGradient);
+    // What the host has learnt it knows.
+    auto waiting = workload;
+    waiting.stack.routingStall = Duration::Seconds(1e-3);
+    const auto waited = CostOfLayer(model, waiting, alternate, gpu, 0);
+    EXPECT_GT(waited.mlp.forward, routedAgain.mlp.forward);
+    EXPECT_EQ(waited.mlp.inputGradient, routedAgain.mlp.inputGradient);
     EXPECT_EQ(routedAgain.mlp.forward, moe.mlp.forward);
 
     // An imbalance of 1.5 with ep = 2: two experts here with 750 copies each; of the bytes by the

@@ -252,6 +252,14 @@ TEST(Memory, AlternateRecomputationKeepsNothingOfRoutedExperts)
     // Between ranks, what dispatch has brought and what came back stay, two copies of 2h each.
     plan.ep = 4;
     EXPECT_DOUBLE_EQ(saved(), 1024 * (4 * dense + 4 * (moe - 4096) - moe));
+    // Copies that a gather among etp ranks has brought stay, 4h of a rank's own, and so does what a
+    // scatter has left, as much: against experts that are not split over the ranks of tp.
+    plan = PlanOf(2, 1, 8, Sharding("fsdp"));
+    plan.ep = 2;
+    plan.etp = 1;
+    const double whole = saved();
+    plan.etp = 2;
+    EXPECT_DOUBLE_EQ(whole - saved(), 512 * (4 * (2048.0 + 2048) - 2048));
 }
 
 TEST(Memory, ActivationsOfALlamaLayer)

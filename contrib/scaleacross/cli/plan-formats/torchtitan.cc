@@ -396,8 +396,9 @@ class TitanWriter
         }
         else if (byOperation && !m_plan.recompute->linears)
         {
-            Remark("plan.recompute",
-                   "every second linear layer is computed again as well, which keeps less");
+            Remark(
+                "plan.recompute",
+                "every second linear layer and all of routed experts are computed again as well");
         }
         else if (!byOperation && m_plan.recompute != Recompute("full"))
         {

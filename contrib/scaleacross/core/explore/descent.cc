@@ -87,9 +87,10 @@ struct Heads
         return tries / g_tries / families.size() * g_tries + tries % g_tries;
     }
 
-    void LeaveNext()
+    /// No more of the family that was tried last, for now.
+    void LeaveTried()
     {
-        tries += g_tries - tries % g_tries;
+        tries = (tries + g_tries - 1) / g_tries * g_tries;
     }
 
     bool AreLeft() const
@@ -132,7 +133,7 @@ class Descent
     {
         if (m_frontier.next < m_families.Positions())
         {
-            RunPlans(BestStored());
+            RunBestStored();
             if (m_result.ran.empty())
             {
                 Heads heads{Sample()};
@@ -157,7 +158,7 @@ class Descent
             RunPlans(positions);
             const std::vector<uint64_t> ran = Ordered(m_result.ran);
             FindWays();
-            RunPlans(BestStored());
+            RunBestStored();
             GoDown();
             for (const uint64_t start : ran)
             {
@@ -187,7 +188,7 @@ class Descent
     }
 
     /// The best that is stored of each crossing.
-    std::set<uint64_t> BestStored()
+    void RunBestStored()
     {
         Leaderboard stored(1, GoalsOf(m_options.goals));
         m_sink.Restore(m_families.Positions(), [&](uint64_t position, const RunReport& report) {
@@ -198,12 +199,10 @@ class Descent
             }
             return plan.has_value();
         });
-        std::set<uint64_t> positions;
         for (const Ranked& best : stored.BestOfEach())
         {
-            positions.insert(best.index);
+            RunPlans({best.index}, best.plan.parallel.crossing);
         }
-        return positions;
     }
 
     /// What can run of a sample of the families of the first level, least bound first.
@@ -230,12 +229,12 @@ class Descent
     {
         Family family = heads.Next();
         const size_t number = heads.TriesOfNext();
+        heads.tries++;
         if (!MayBeBest(family.least))
         {
-            heads.LeaveNext();
+            heads.LeaveTried();
             return;
         }
-        heads.tries++;
         while (family.next == Family::Next::Split)
         {
             const std::vector<Family>& parts = PartsOf(family);
@@ -243,16 +242,18 @@ class Descent
             {
                 return;
             }
-            const double drawn = static_cast<double>(number) * std::sqrt(3.0 + family.level);
+            const double drawn =
+                static_cast<double>(number) *
+                std::sqrt(3.0 + 4.0 * static_cast<double>(family.level)); // 3 mod 4: never a square
             const double part = drawn - std::floor(drawn);
             family = parts[static_cast<size_t>(part * static_cast<double>(parts.size()))];
         }
         const size_t before = m_result.ran.size();
         RunPlans({family.position}, m_families.FirstOf(family).parallel.crossing);
+        heads.found += m_result.ran.size() - before;
         if (m_result.ran.size() > before)
         {
-            heads.found++;
-            heads.tries += heads.tries % g_tries == 0 ? 0 : g_tries - heads.tries % g_tries;
+            heads.LeaveTried();
         }
     }
 
@@ -369,7 +370,7 @@ class Descent
             const Ranked* best = m_board.BestOf(way.crossing);
             const bool isAtEnd =
                 !way.heads.AreLeft() && (best == nullptr || (way.isAtEnd && IsAt(way, *best)));
-            if (!isAtEnd && !m_result.interrupted)
+            if (!isAtEnd && !IsStopped())
             {
                 ways.emplace_back(best == nullptr,
                                   best != nullptr ? ValueOf(*best)
@@ -506,21 +507,31 @@ class Descent
         return positions;
     }
 
-    /// Looks at the next few positions: those whose plans can run and be better than what has run
-    /// go on, as far as they are known by now. False where there are none.
+    /// Looks at the next few positions, each as the distinct plan that it means: those that can run
+    /// and be better than what has run go on, as far as they are known by now. False where there
+    /// are none.
     bool LookAtSome(Neighbourhood& around, size_t most)
     {
         const size_t count = std::min(most, around.unseen.size());
+        std::vector<uint64_t> positions(count);
+        Together(count, [&](size_t i) {
+            const uint64_t number = m_families.IndexOf(around.unseen[i]);
+            positions[i] = m_families.PositionOf(m_space.FirstMeaning(number));
+        });
         const auto end = around.unseen.begin() + static_cast<std::ptrdiff_t>(count);
-        const std::vector<uint64_t> positions(around.unseen.begin(), end);
         around.unseen.erase(around.unseen.begin(), end);
         std::vector<uint64_t> fresh;
+        std::set<uint64_t> distinct;
         for (const uint64_t position : positions)
         {
-            if (m_known.count(position) == 0)
+            if (distinct.insert(position).second && m_known.count(position) == 0)
             {
                 fresh.push_back(position);
             }
+        }
+        if (m_result.interrupted)
+        {
+            return false;
         }
         std::vector<std::optional<Family>> found(fresh.size());
         Together(fresh.size(),
@@ -533,7 +544,7 @@ class Descent
         {
             m_known[fresh[i]] = found[i];
         }
-        for (const uint64_t position : positions)
+        for (const uint64_t position : distinct)
         {
             if (const auto& family = m_known.at(position))
             {
@@ -555,39 +566,34 @@ class Descent
         return family;
     }
 
-    /// The next few that may still be better, each as the distinct plan that it means.
-    std::vector<Family> Next(const std::optional<Crossing>& crossing,
-                             Neighbourhood::Queue& queue,
-                             size_t most)
+    /// The next few, of what is to be done with them, that may still be better.
+    std::vector<Family> Next(Neighbourhood& around, Family::Next what, size_t most)
     {
+        auto& queue = what == Family::Next::Run ? around.ready : around.unclear;
         std::vector<Family> next;
         for (; !queue.empty() && next.size() < most; queue.pop())
         {
-            Family family = queue.top();
-            const auto& known = m_known.at(family.position);
-            // It may have been there as what another one means.
-            if (!known || known->next != family.next)
+            const Family family = queue.top();
+            auto& known = m_known.at(family.position);
+            if (!known)
             {
+                continue; // done on the way of another crossing
+            }
+            if (known->next != what)
+            {
+                around.ready.push(*known); // filtered there
                 continue;
             }
             const Plan plan = m_families.FirstOf(family);
-            if (plan.parallel.crossing != crossing && !MayBeBest(family.least))
+            if (plan.parallel.crossing != around.crossing && !MayBeBest(family.least))
             {
                 continue; // left to those who look for the best of its crossing
             }
-            const bool matters = m_families.CanMatter(plan, family.form, m_board);
-            m_known[family.position] = std::nullopt;
-            const uint64_t number = m_families.IndexOf(family.position);
-            const uint64_t meant = m_families.PositionOf(m_space.FirstMeaning(number));
-            const auto own = m_known.find(meant);
-            const bool isOpen = meant == family.position || own == m_known.end() ||
-                                (own->second && own->second->next == family.next);
-            if (matters && isOpen)
+            if (m_families.CanMatter(plan, family.form, m_board))
             {
-                family.position = meant;
-                m_known[meant] = std::nullopt;
                 next.push_back(family);
             }
+            known = std::nullopt;
         }
         return next;
     }
@@ -595,7 +601,7 @@ class Descent
     /// Asks the filter of the next few; false where there are none.
     bool FilterSome(Neighbourhood& around, size_t most)
     {
-        const std::vector<Family> some = Next(around.crossing, around.unclear, most);
+        const std::vector<Family> some = Next(around, Family::Next::Filter, most);
         std::vector<std::optional<Family>> found(some.size());
         Together(some.size(),
                  [&](size_t i) { found[i] = OpenOf(m_families.Filtered(some[i], m_board)); });
@@ -614,7 +620,7 @@ class Descent
     bool RunSome(Neighbourhood& around, size_t most)
     {
         std::vector<Step> steps;
-        for (const Family& family : Next(around.crossing, around.ready, most))
+        for (const Family& family : Next(around, Family::Next::Run, most))
         {
             steps.push_back({family, m_families.FirstOf(family), {}, false});
             steps.back().known = m_sink.Knows(steps.back().plan);
@@ -635,7 +641,10 @@ class Descent
                 Take(steps[i]);
             }
         }
-        m_sink.Commit(m_frontier);
+        if (!steps.empty())
+        {
+            m_sink.Commit(m_frontier);
+        }
         return !steps.empty();
     }
 
@@ -715,8 +724,8 @@ class Descent
     Families m_families;
     Frontier m_frontier;
     Leaderboard m_board; //!< the best of all and of each crossing
-    /// What is known of plans that were looked at, by position, and comes next; none where that is
-    /// nothing.
+    /// What is known of distinct plans that were looked at, by position, and comes next; none where
+    /// that is nothing.
     std::map<uint64_t, std::optional<Family>> m_known;
     /// What PartsOf() has found, by level and position.
     std::map<std::pair<size_t, uint64_t>, std::vector<Family>> m_parts;

@@ -329,7 +329,7 @@ WhyNone(const ExplanationInput& input)
 {
     if (input.undecided > 0)
     {
-        return "has run in this time";
+        return "is kept so far";
     }
     if (!input.counts.failed.empty())
     {
@@ -380,7 +380,9 @@ OtherCrossingLine(const ExplanationInput& input)
     const bool isAsLong = IsRounding(b.iterationTime - a.iterationTime, a.iterationTime);
     text += "takes " + ToString(b.iterationTime) + ", " + Longer(a.iterationTime, b.iterationTime) +
             (isAsLong ? " as " : " than ") + NameOf(mine) +
-            (isOpen ? "; either may have better ones that are not found"
+            (isOpen ? Gap(a, input.goals, input.counts) == 0.0
+                          ? "; it may have better ones that are not found"
+                          : "; either may have better ones that are not found"
                     : Sureness(input, input.winner, *input.otherCrossing)) +
             ".";
     if (!isOpen && input.probabilityBest &&

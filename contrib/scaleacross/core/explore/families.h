@@ -79,8 +79,9 @@ enum class Counts
 enum class Looks
 {
     Whole,
-    /// What two passes take beside each other is left to the filter: a look finds it for every
-    /// network of the space, which pays where many plans share it.
+    /// Of schedules whose passes overlap memory and computing alone: what two passes take beside
+    /// each other, and replays with it, are left to the filter. A look finds them for every network
+    /// of the space, which pays where many plans share them.
     WithoutPairs
 };
 

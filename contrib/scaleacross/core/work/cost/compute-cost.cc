@@ -136,10 +136,10 @@ class PartCost
         m_time.again += m_time.forward - before.forward;
     }
 
-    /// The same without its communication.
+    /// The same without its communication, and without waits for what the host has learnt.
     void RepeatSince(const PassTime& before)
     {
-        m_time.inputGradient += m_time.forward - before.forward;
+        m_time.inputGradient += m_time.forward - before.forward - m_stalls;
     }
 
     /// The same in BF16 whatever the precision is, beside no steps: router and output head.
@@ -176,6 +176,7 @@ class PartCost
     {
         if (m_workload.capacityFactor == 0 && !m_stack.cudaGraphs->experts)
         {
+            m_stalls += m_stack.routingStall.S();
             m_time.forward += m_stack.routingStall.S();
         }
     }
@@ -347,6 +348,7 @@ class PartCost
     double m_hostOfExperts{0}; //!< seconds, in either direction
     double m_parts;            //!< of a GEMM beside the steps of a gather or scatter
     double m_sequences;
+    double m_stalls{0};        //!< of forward
     double m_notRepeated{0};   //!< of forward
     double m_upProjections{0}; //!< of forward
     PassTime m_time;
@@ -628,8 +630,10 @@ TimeOfShared(const ModelSpec& model,
     }
     else if (again.activations)
     {
-        // Their share of the kernel that does those of the routed experts, too.
-        part.Repeat(part.Tokens() / part.Tp() * width * ActivationForward(model), 0);
+        // Their share of the kernel that does those of the routed experts, too; with linear layers
+        // these are done by their own.
+        part.Repeat(part.Tokens() / part.Tp() * width * ActivationForward(model),
+                    again.linears ? 1 : 0);
     }
     if (again.linears)
     {

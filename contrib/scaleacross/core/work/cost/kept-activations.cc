@@ -50,6 +50,13 @@ KeptParts(const JobSpec& job)
     return stack.sequenceParallel && !stack.gathersForWeights ? job.plan.tp : 1;
 }
 
+/// Whether dispatched copies are gathered among etp ranks, and what experts make of them scattered.
+bool
+AreGathered(const JobSpec& job)
+{
+    return job.plan.ExpertsApart() && job.plan.ExpertTensor() > 1;
+}
+
 /// Parts of the dispatched copies that a rank keeps for the weight gradients of its experts, which
 /// read those of all etp ranks: gathered behind the dispatch and not once more.
 double
@@ -158,13 +165,14 @@ PartsOfMlpPerToken(const JobSpec& job, uint32_t layer)
 /// Bytes of these that recomputing linear layers drops: the outputs of those it does again, 2 bytes
 /// an element. That of attention's output is kept as the sum with the residual, 2h, which the
 /// second norm reads. Of routed experts gate and up go (GELU: the input) beside the product, which
-/// goes as that of an activation function, and the copies that they read.
+/// goes as that of an activation function, and the copies that they read, unless a gather among
+/// etp ranks has brought these.
 double
 LinearsPerToken(const JobSpec& job, uint32_t layer)
 {
     const RepeatedLinears again = AlternateLinears(job.model, layer);
-    double bytes =
-        (job.model.gatedMlp ? 4 : 2) * RoutedWidth(job, layer) + CopiesPerToken(job, layer);
+    double bytes = (job.model.gatedMlp ? 4 : 2) * RoutedWidth(job, layer) +
+                   (AreGathered(job) ? 0 : CopiesPerToken(job, layer));
     for (const auto* half : {&again.attention, &again.mlp})
     {
         for (const auto& linear : *half)
@@ -177,14 +185,19 @@ LinearsPerToken(const JobSpec& job, uint32_t layer)
 }
 
 /// Bytes that recomputing linear layers keeps beside these, since communication has brought them:
-/// between ranks of an expert-parallel group the copies as they come in from dispatch and back from
-/// experts, BF16.
+/// between ranks of an expert-parallel group the copies as they come in from dispatch and, BF16,
+/// back from experts; among etp ranks the sums that a scatter leaves with each.
 double
 BroughtPerToken(const JobSpec& job, uint32_t layer)
 {
-    const bool isBrought =
-        job.plan.recompute->linears && job.model.IsMoeLayer(layer) && job.plan.ep > 1;
-    return isBrought ? 2 * (DispatchedCopies(job, layer) + job.model.topK) * job.model.hidden : 0;
+    if (!job.plan.recompute->linears || !job.model.IsMoeLayer(layer))
+    {
+        return 0;
+    }
+    const double copies = DispatchedCopies(job, layer);
+    const double element = job.workload.precision->narrowDispatch ? 1 : 2;
+    const double exchanged = job.plan.ep > 1 ? element * copies + 2 * job.model.topK : 0;
+    return (exchanged + (AreGathered(job) ? 2 * copies : 0)) * job.model.hidden;
 }
 
 /// Bytes of these that projections from latent vectors make again: queries, if they come from one,
