@@ -87,7 +87,7 @@ struct Heads
         return tries / g_tries / families.size() * g_tries + tries % g_tries;
     }
 
-    /// No more of the family that was tried last, for now.
+    /// Leaves what is left of the turn of the family that was tried last: the next one is next.
     void LeaveTried()
     {
         tries = (tries + g_tries - 1) / g_tries * g_tries;
