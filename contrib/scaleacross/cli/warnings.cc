@@ -58,7 +58,8 @@ AttributeWarnings(const NetworkPlan& network, const std::string& engine)
 std::vector<std::string>
 WarningsOf(const Scenario& scenario,
            const std::string& engine,
-           const std::vector<SearchAxis>& search)
+           const std::vector<SearchAxis>& search,
+           const RunReport* report)
 {
     std::vector<std::string> warnings;
     if (scenario.Job().trace) // of which neither model nor plan is looked at
@@ -71,21 +72,22 @@ WarningsOf(const Scenario& scenario,
         Append(MemoryWarnings(scenario), warnings);
         Append(WarningsOfNoEffect(scenario, search), warnings);
     }
-    Append(NetworkWarnings(scenario, engine), warnings);
+    Append(NetworkWarnings(scenario, engine, report), warnings);
     return warnings;
 }
 
 std::vector<std::string>
-NetworkWarnings(const Scenario& scenario, const std::string& engine)
+NetworkWarnings(const Scenario& scenario, const std::string& engine, const RunReport* report)
 {
+    const Scenario met = report != nullptr ? WithoutIdleLosses(scenario, *report) : scenario;
     std::vector<std::string> warnings = FastLinkWarnings(scenario.cluster);
     if (Has(engine, &EngineRow::meanLosses))
     {
-        Append(WarningsOfMeanLosses(scenario), warnings);
+        Append(WarningsOfMeanLosses(met), warnings);
     }
     Append(WarningsOfRepeats(scenario), warnings);
     Append(WarningsOfLongWaits(scenario), warnings);
-    Append(WarningsOfKnownDifferences(scenario, engine), warnings);
+    Append(WarningsOfKnownDifferences(met, engine), warnings);
     Append(WarningsOfIdleNetworkWords(scenario.cluster, scenario.network), warnings);
     // The packet engine has buffers, and has refused them if they are too small.
     if (!Has(engine, &EngineRow::packets))

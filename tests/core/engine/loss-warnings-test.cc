@@ -13,6 +13,7 @@ namespace scaleacross
 namespace
 {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -39,6 +40,40 @@ TEST(LossWarnings, AreOfLossesWherePacketsMayOvertake)
                 HasSubstr("wait for a timeout, 4.194 ms,"));
     EXPECT_THAT(WarningsWith("0", spray), IsEmpty());
     EXPECT_THAT(WarningsWith("1e-4", "multipath: ecmp, recovery: selective-repeat"), IsEmpty());
+}
+
+/// a sends to b over the first span, and nothing crosses the second.
+TEST(LossWarnings, AreOfSpansThatCarrySomething)
+{
+    const Scenario scenario =
+        ParseStudy("model: llama3-8b\nworkload: {sequence: 2048, global_batch: 64}\n"
+                   "cluster: {buildings: [{name: a, gpus: 16, gpu: h100}, {name: b, gpus: 16, gpu: "
+                   "h100}, {name: c, gpus: 16, gpu: h100}], links: [{between: [a, b], distance: "
+                   "10km, capacity: 400Gbps, loss: 1e-4}, {between: [b, c], distance: 10km, "
+                   "capacity: 400Gbps, loss: 1e-4}]}\n",
+                   "study.yaml")
+            .scenario;
+    const auto lossesOf = [&scenario](const std::vector<std::pair<std::string, uint64_t>>& loads) {
+        RunReport report;
+        for (const auto& [name, bytes] : loads)
+        {
+            ResourceReport link;
+            link.name = name;
+            link.bytes = Bytes(bytes);
+            link.shared = true;
+            report.resources.push_back(link);
+        }
+        std::vector<double> losses;
+        for (const CrossLinkSpec& span : WithoutIdleLosses(scenario, report).cluster.crossLinks)
+        {
+            losses.push_back(span.loss);
+        }
+        return losses;
+    };
+    EXPECT_THAT(lossesOf({{"a to b", 1}, {"b to c", 0}}), ElementsAre(1e-4, 0));
+    EXPECT_THAT(lossesOf({{"c to b", 1}}), ElementsAre(0, 1e-4)); // either way
+    EXPECT_THAT(lossesOf({{"a leaf up", 1}}), ElementsAre(0, 0));
+    EXPECT_THAT(lossesOf({}), ElementsAre(1e-4, 1e-4)); // its links are not known
 }
 
 /// 32 GPUs over four lanes of 0.825 Gb/s.

@@ -216,7 +216,8 @@ class Asker
             point.loss = 1 - m_site.best.plan->report.iterationTime.S() / time.S();
             point.warnings = WarningsOf(SearchSpace(study).With(point.best.plan->plan),
                                         m_engine.Name(),
-                                        study.search);
+                                        study.search,
+                                        &point.best.plan->report);
         }
         return point;
     }

@@ -240,7 +240,7 @@ Run(const RunCommand& options)
         Outcome outcome{plan, trace ? trace->files : "", engine->Name(), watched.evaluation, {}};
         if (const auto* report = std::get_if<RunReport>(&watched.evaluation))
         {
-            outcome.warnings = WarningsOf(study.scenario, engine->Name(), study.search);
+            outcome.warnings = WarningsOf(study.scenario, engine->Name(), study.search, report);
             const auto ofEvents = WarningsOfEvents(study.scenario.events, *report);
             outcome.warnings.insert(outcome.warnings.end(), ofEvents.begin(), ofEvents.end());
         }

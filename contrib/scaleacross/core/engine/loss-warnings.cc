@@ -17,6 +17,30 @@
 namespace scaleacross
 {
 
+Scenario
+WithoutIdleLosses(Scenario scenario, const RunReport& report)
+{
+    if (report.resources.empty())
+    {
+        return scenario;
+    }
+    const ClusterSpec& cluster = scenario.cluster;
+    for (CrossLinkSpec& span : scenario.cluster.crossLinks)
+    {
+        const std::string a = cluster.SiteName(span.a);
+        const std::string b = cluster.SiteName(span.b);
+        const bool isUsed =
+            std::any_of(report.resources.begin(),
+                        report.resources.end(),
+                        [&](const ResourceReport& link) {
+                            return link.bytes > Bytes() && link.shared &&
+                                   (link.name == a + " to " + b || link.name == b + " to " + a);
+                        });
+        span.loss = isUsed ? span.loss : 0;
+    }
+    return scenario;
+}
+
 std::vector<std::string>
 WarningsOfMeanLosses(const Scenario& scenario)
 {

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_LOSS_WARNINGS_H
 #define SCALEACROSS_LOSS_WARNINGS_H
 
+#include "core/engine/run-report.h"
 #include "core/spec/scenario.h"
 
 #include <cstdint>
@@ -12,6 +13,13 @@
 
 namespace scaleacross
 {
+
+/**
+ * Returns a scenario without the losses of spans over which a run of it sends nothing, so that what
+ * is said of losses is of those that the run meets. Of a run that does not tell of its links it is
+ * the scenario as it is.
+ */
+Scenario WithoutIdleLosses(Scenario scenario, const RunReport& report);
 
 /**
  * Returns what to know of a scenario whose losses are taken as an expected value (loss-delay.h):
