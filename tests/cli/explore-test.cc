@@ -304,7 +304,12 @@ TEST_F(Commands, ASearchEndsWhenItsTimeIsUp)
         EXPECT_THAT(call.err, HasSubstr(text)) << options;
     };
     refuse("--stop-after 0s", "--stop-after: nothing is done in no time");
-    refuse("--stop-after 5", "--stop-after: ");
+    refuse("--stop-after 20",
+           "--stop-after: '20' has no unit\n  allowed: a time above 0, a number with a unit such "
+           "as 20s "
+           "(units: ps, ns, us, ms, s, min or h)\n  remedy: add the unit, as in 20s\n");
+    refuse("--keep 0", "--keep: '0' is not in range\n  allowed: a whole number 1 to 1000000\n");
+    refuse("--jobs 0", "--jobs: '0' is not in range\n  allowed: a whole number 1 to 4096\n");
     refuse("--stop-after 5s --shard 1/2", "--stop-after");
     refuse("--stop-after 5s --robust", "--stop-after");
     refuse("--stop-after 5s --sweep cluster.cross.distance=10km,20km", "--stop-after");

@@ -204,8 +204,10 @@ TEST_F(Merge, SomeShardsWaitForTheOthers)
     Sql(Name(3), "UPDATE search SET finished = 0");
     const Call some = Run("merge out.db " + Name(1) + " " + Name(3));
     EXPECT_EQ(some.code, 0) << some.err;
-    EXPECT_THAT(some.out,
-                HasSubstr("parts, 4 shards: not whole yet; missing 2, 4; not finished 3\n"));
+    EXPECT_THAT(
+        some.out,
+        HasSubstr(
+            "parts, 4 shards: not whole yet; missing shards 2 and 4; not finished shard 3\n"));
     EXPECT_EQ(Sql("out.db", "SELECT shard, shards, finished FROM search ORDER BY shard"),
               "1|4|1\n3|4|0");
     // The shard that another machine has finished takes the place of the unfinished one.

@@ -175,6 +175,10 @@ TEST_F(Commands, SweepsThatMakeNoGridAreRefused)
     refuse(first + "--sweep cluster.cross.oversubscription=1,fast", "fast");
     refuse(first + "--sweep plan.tp=2,4", "search.plan.tp sets this for every plan");
     refuse(first + "--sweep network.qps", "this is not KEY=VALUE");
+    refuse("--sweep foo.bar=1,2", "error: --sweep foo.bar=1 'foo': the key is not known");
+    refuse("--set foo.bar=1 --sweep network.qps=4,8", "error: --set foo.bar=1 'foo': the key");
+    refuse("--sweep cluster.cross.distance=0.5x,2x",
+           "a factor is for keys with *, such as cluster.links.*.distance=0.5x");
     refuse(first + "--sweep network.qps=4,4", "'4' is given twice");
     std::string many;
     for (int i = 1; i <= 101; i++)

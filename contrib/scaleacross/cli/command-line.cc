@@ -153,7 +153,12 @@ Option::ShowDefault()
 Option&
 Option::Between(uint64_t least, uint64_t most)
 {
-    m_option->check(CLI::Range(least, most));
+    const auto problemOf = [range = CLI::Range(least, most), least, most](std::string& text) {
+        return range(text).empty() ? std::string()
+                                   : Quoted(text) + " is not in range\n  allowed: a whole number " +
+                                         std::to_string(least) + " to " + std::to_string(most);
+    };
+    m_option->check(CLI::Validator(problemOf, ""));
     return *this;
 }
 
@@ -374,6 +379,10 @@ CommandLine::Run(int argc, char** argv)
         return Fail(Exit::BadInput,
                     std::string(error.what()) +
                         "; a whole number is expected; see scaleacross --help");
+    }
+    catch (const CLI::ValidationError& error)
+    {
+        return Fail(Exit::BadInput, error.what()); // which says what is allowed
     }
     catch (const CLI::ParseError& error)
     {

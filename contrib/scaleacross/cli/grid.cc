@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/spec/cluster-part.h"
 
+#include <functional>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -65,6 +66,32 @@ ExpectNotSet(const std::string& sweep, const SweepAxis& axis, const CommonOption
                               "every setting by one of the two",
                               "leave the --set out, or the sweep");
         }
+    }
+}
+
+/// The study of a point. Where it is the value of a sweep that is refused, that is said of the
+/// sweep, which alone the user has written.
+Study
+AsSweep(const std::vector<std::string>& sweeps, const std::function<Study()>& read)
+{
+    try
+    {
+        return read();
+    }
+    catch (const ConfigError& error)
+    {
+        for (const std::string& sweep : sweeps)
+        {
+            const std::string set = "--set " + sweep.substr(0, sweep.find('=') + 1);
+            if (error.Where().rfind(set, 0) == 0)
+            {
+                throw ConfigError("--sweep " + error.Where().substr(std::string("--set ").size()),
+                                  error.Problem(),
+                                  error.Allowed(),
+                                  error.Remedy());
+            }
+        }
+        throw;
     }
 }
 
@@ -209,7 +236,7 @@ GridOf(const CommonOptions& common,
     SettingsFinder settings;
     for (GridPoint& point : points)
     {
-        point.study = StudyWithoutSettings(point.common);
+        point.study = AsSweep(sweeps, [&] { return StudyWithoutSettings(point.common); });
         point.study.settings = settings.Find(point.common, point.study);
         for (const auto& searched : point.study.search)
         {

@@ -6,6 +6,7 @@
 #include "cli/output-file.h"
 #include "cli/shell-text.h"
 #include "core/base/errors.h"
+#include "core/base/text.h"
 
 #include <filesystem>
 #include <fmt/core.h>
@@ -54,15 +55,18 @@ Check(const MergeOptions& options)
     Database::ExpectCreatable(options.out);
 }
 
+/// "; missing shards 2 and 4"; "" of none.
 std::string
-NumbersText(const std::vector<uint64_t>& numbers)
+ShardsText(const std::string& what, const std::vector<uint64_t>& numbers)
 {
-    std::string text;
+    std::vector<std::string> words;
+    words.reserve(numbers.size());
     for (const uint64_t number : numbers)
     {
-        text += (text.empty() ? "" : ", ") + std::to_string(number);
+        words.push_back(std::to_string(number));
     }
-    return text;
+    return words.empty() ? ""
+                         : "; " + what + (words.size() > 1 ? " shards " : " shard ") + AllOf(words);
 }
 
 /// "keep 5, not 100; release of the program".
@@ -97,8 +101,8 @@ MergedText(const MergeOptions& options, const std::vector<MergedShards>& all)
             continue;
         }
         text += "not whole yet";
-        text += merged.missing.empty() ? "" : "; missing " + NumbersText(merged.missing);
-        text += merged.unfinished.empty() ? "" : "; not finished " + NumbersText(merged.unfinished);
+        text += ShardsText("missing", merged.missing);
+        text += ShardsText("not finished", merged.unfinished);
         text += "\n";
         const std::string differs = DifferenceText(merged);
         text += differs.empty()

@@ -23,13 +23,25 @@ OnSignal(int /* signal */)
     g_interrupted = true;
 }
 
+template <size_t size>
+[[noreturn]] void
+EndWith(const char (&text)[size])
+{
+    // Whether it can be told or not.
+    [[maybe_unused]] const ssize_t told = write(STDERR_FILENO, text, size - 1);
+    _exit(static_cast<int>(Exit::Interrupted));
+}
+
 void
 EndOnSignal(int /* signal */)
 {
-    constexpr char text[] = "scaleacross: interrupted; nothing is kept of what was found so far\n";
-    // Whether it can be told or not.
-    [[maybe_unused]] const ssize_t told = write(STDERR_FILENO, text, sizeof text - 1);
-    _exit(static_cast<int>(Exit::Interrupted));
+    EndWith("scaleacross: interrupted; nothing is kept of what was found so far\n");
+}
+
+void
+EndOnEarlySignal(int /* signal */)
+{
+    EndWith("scaleacross: interrupted before anything has run\n");
 }
 
 void
@@ -56,6 +68,12 @@ void
 EndOnInterrupts()
 {
     HandleSignals(EndOnSignal);
+}
+
+void
+EndBeforeAnythingRuns()
+{
+    HandleSignals(EndOnEarlySignal);
 }
 
 const std::atomic<bool>*

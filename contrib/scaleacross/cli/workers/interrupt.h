@@ -19,6 +19,9 @@ const std::atomic<bool>& CatchInterrupts();
 /// for what keeps nothing of what it has begun.
 void EndOnInterrupts();
 
+/// The same for what has not begun yet, until one of the others is called.
+void EndBeforeAnythingRuns();
+
 /// That flag for an engine that has processes of its own, which shall end with this one; nullptr
 /// for others, for which EndOnInterrupts().
 const std::atomic<bool>* StopFor(const std::string& engine);

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/output-file.h"
 #include "core/base/parse-at.h"
+#include "core/base/text.h"
 
 #include <cstdlib>
 #include <exception>
@@ -19,10 +20,24 @@ TimeLimitOf(const std::string& text, const std::string& option)
     {
         return Duration::Max();
     }
-    const Duration limit = ParseAt(option, [&] { return ParseDuration(text); });
+    const bool hasUnit = text.find_first_not_of("0123456789.") != std::string::npos;
+    const Duration limit = ParseAt(option, [&] {
+        try
+        {
+            return ParseDuration(text);
+        }
+        catch (const ValueError& error)
+        {
+            // The usual example of a duration is in microseconds, which nobody means here.
+            throw ValueError(error.Problem(),
+                             "a time above 0, a number with a unit such as 20s (units: ps, ns, us, "
+                             "ms, s, min or h)",
+                             hasUnit ? error.Remedy() : "add the unit, as in 20s");
+        }
+    });
     if (limit == Duration())
     {
-        throw ConfigError(option, "nothing is done in no time", "a time above 0", "");
+        throw ConfigError(option, "nothing is done in no time", "a time above 0, such as 20s", "");
     }
     return limit;
 }

@@ -126,6 +126,10 @@ RemedyForUnit(const std::string& unit, const std::vector<std::string>& names)
             }
         }
     }
+    if (unit == "x")
+    {
+        return "a factor is for keys with *, such as cluster.links.*.distance=0.5x";
+    }
     const std::string nearest = Nearest(unit, names);
     return nearest.empty() ? "" : "did you mean " + nearest + "? Case matters";
 }
