@@ -208,6 +208,13 @@ TEST(Explanation, ComparesByTheObjective)
                 HasSubstr("the best PP-out plan (the other) has 3 GiB instead of 1 GiB, and takes "
                           "50 ms."));
     EXPECT_THAT(text, HasSubstr("Next best: the other, 3 GiB."));
+    // 1 GiB and 1 KiB is 1 GiB in four digits.
+    input.otherCrossing->report.memoryMax = Bytes((1ULL << 30) + 1024);
+    EXPECT_THAT(Text(input), HasSubstr("(the other) has 1 GiB (1 KiB more), and takes 50 ms."));
+    input.otherCrossing->report.memoryMax = Bytes((1ULL << 30) - 1024);
+    EXPECT_THAT(Text(input), HasSubstr("(the other) has 1 GiB (1 KiB less), and takes 50 ms."));
+    input.otherCrossing->report.memoryMax = Bytes(1ULL << 30);
+    EXPECT_THAT(Text(input), HasSubstr("(the other) has 1 GiB as well, and takes 50 ms."));
     EXPECT_THAT(
         text,
         HasSubstr(
@@ -360,8 +367,9 @@ TEST(Explanation, TellsWhyThereIsNoOtherPlacement)
     input.withoutPlan = {Crossing::Expert};
     EXPECT_THAT(Text(input), HasSubstr(" No EP-out plan of this search can run."));
     input.goals.restGap = 0.05;
-    EXPECT_THAT(Text(input),
-                HasSubstr("No EP-out plan that can run comes within 10 times the best."));
+    EXPECT_THAT(
+        Text(input),
+        HasSubstr("No EP-out plan that can run, if there is any, comes within 10 times the best."));
     EXPECT_THAT(Text(input),
                 HasSubstr("The rest of what is kept is proven to 5 % of how far it is behind."));
     input.goals.gap = 0.01;
@@ -402,7 +410,7 @@ TEST(Explanation, NextBest)
     input.closePlansAtLeast = true;
     EXPECT_THAT(Text(input), HasSubstr("At least 3 plans"));
     input.runnerUp.reset();
-    EXPECT_THAT(Text(input), HasSubstr("No other plan is kept."));
+    EXPECT_THAT(Text(input), HasSubstr("No next best plan is kept."));
     input.counts.evaluated = 1;
     input.counts.rejected.clear();
     EXPECT_THAT(Text(input), HasSubstr("the only plan that can run"));
@@ -503,12 +511,12 @@ TEST(Explanation, OfASearchThatIsOutOfTime)
     EXPECT_THAT(text(), HasSubstr("no PP-out plan of this search can run."));
     input.undecided = 7;
     EXPECT_THAT(text(), HasSubstr("no PP-out plan is kept so far."));
-    EXPECT_THAT(text(), HasSubstr("No other plan is kept."));
+    EXPECT_THAT(text(), HasSubstr("No next best plan is kept."));
     EXPECT_THAT(text(),
                 HasSubstr("7 combinations are not decided. None of them can be better by more than "
                           "25 %."));
     input.counts.evaluated = 0; // the best ran before
-    EXPECT_THAT(text(), HasSubstr("No other plan is kept."));
+    EXPECT_THAT(text(), HasSubstr("No next best plan is kept."));
     input.counts.left = 0;
     EXPECT_THAT(text(), HasSubstr("How much better they can be is not known."));
     input.counts.left = 1;

@@ -63,6 +63,18 @@ WhereItArises(const RunReport& a, const RunReport& b)
     return AllOf(words);
 }
 
+/// "3 GiB instead of 2 GiB" of values by the objective; of two that are told alike, what is between
+/// them: "2.312 GiB (96 KiB more)".
+std::string
+InsteadText(Objective objective, double theirs, double mine)
+{
+    const std::string text = ValueText(objective, theirs);
+    return text != ValueText(objective, mine) ? text + " instead of " + ValueText(objective, mine)
+           : theirs == mine                   ? text + " as well"
+                            : text + " (" + ValueText(objective, std::abs(theirs - mine)) +
+                                  (theirs > mine ? " more)" : " less)");
+}
+
 /// Its value by the objective, "12.5 GiB".
 std::string
 ValueOf(const ExplanationInput& input, const RunReport& report)
@@ -337,8 +349,18 @@ WhyNone(const ExplanationInput& input)
     }
     const bool isHopeless =
         input.otherCrossing && input.goals.restGap > 0 && input.counts.RuledOut() > 0;
-    return isHopeless ? "that can run comes within " + NumberText(kHopeless) + " times the best"
+    return isHopeless ? "that can run, if there is any, comes within " + NumberText(kHopeless) +
+                            " times the best"
                       : "of this search can run";
+}
+
+/// Behind an amount that is told as `mine` is: " as well", " (96 KiB more)".
+std::string
+SameAmountText(Bytes mine, Bytes theirs)
+{
+    return theirs == mine  ? " as well"
+           : theirs > mine ? " (" + ToString(theirs - mine) + " more)"
+                           : " (" + ToString(mine - theirs) + " less)";
 }
 
 std::string
@@ -374,7 +396,10 @@ OtherCrossingLine(const ExplanationInput& input)
     }
     if (!input.goals.objective->followsTime)
     {
-        return text + "has " + ValueOf(input, b) + " instead of " + ValueOf(input, a) +
+        const auto valueOf = [&input](const RunReport& report) {
+            return input.goals.objective->value(report, input.goals.rates);
+        };
+        return text + "has " + InsteadText(input.goals.objective, valueOf(b), valueOf(a)) +
                ", and takes " + ToString(b.iterationTime) + "." + farther;
     }
     const bool isAsLong = IsRounding(b.iterationTime - a.iterationTime, a.iterationTime);
@@ -391,8 +416,12 @@ OtherCrossingLine(const ExplanationInput& input)
         text += " Placement does not decide here.";
     }
     const std::string where = WhereItArises(a, b);
-    text += " It sends " + ToString(b.crossBuildingBytes) + " across buildings instead of " +
-            ToString(a.crossBuildingBytes) + (where.empty() ? "" : " and has " + where) + ".";
+    const std::string sent = ToString(b.crossBuildingBytes);
+    text += " It sends " + sent + " across buildings" +
+            (sent == ToString(a.crossBuildingBytes)
+                 ? SameAmountText(a.crossBuildingBytes, b.crossBuildingBytes)
+                 : " instead of " + ToString(a.crossBuildingBytes)) +
+            (where.empty() ? "" : " and has " + where) + ".";
     return text + farther;
 }
 
@@ -406,7 +435,8 @@ CloseLine(const ExplanationInput& input)
     {
         // What is not decided may be the best itself, which an earlier call has run.
         const uint64_t all = input.counts.evaluated + input.counts.RuledOut() + input.undecided;
-        return same + (all > 1 ? "No other plan is kept." : "It is the only plan that can run.");
+        return same +
+               (all > 1 ? "No next best plan is kept." : "It is the only plan that can run.");
     }
     if (!input.goals.objective->followsTime)
     {
