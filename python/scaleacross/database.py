@@ -19,7 +19,7 @@ from typing import Any
 import pandas
 
 APPLICATION_ID = 0x53434C41  # "SCLA"
-SCHEMA_VERSION = 18
+SCHEMA_VERSION = 19
 CLASSES = ["tp", "ep", "cp", "pp", "dp"]  # of communication, in the order in which they are drawn
 
 RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s, run.mfu,
@@ -143,7 +143,7 @@ def _listed(found: pandas.DataFrame) -> str:
     for row in found.head(LISTED).to_dict("records"):
         ended = "" if row["finished"] == 1 else ", not finished"
         lines.append(f"\n    --search {row['id']}: {_name_of(row)} ({row['engine']} engine, {row['plans']} "
-                     f"plans{ended}, {row['updated_at']})")
+                     f"combinations{ended}, {row['updated_at']})")
     if len(found) > LISTED:
         lines.append(f"\n    and {len(found) - LISTED} more")
     return "".join(lines)
@@ -230,10 +230,18 @@ def sweeps(connection: sqlite3.Connection) -> pandas.DataFrame:
 
 
 def rejections(connection: sqlite3.Connection, search_id: int) -> pandas.DataFrame:
-    """What a search did not rank: outcome, reason, count and the first example, most first."""
+    """What a search did not rank: outcome, reason, count and the first example, most first. Of one
+    that was stopped, what it knew by then."""
     return pandas.read_sql_query(
-        """SELECT outcome, reason, count, example FROM search_count
-           WHERE search_id = ? ORDER BY count DESC, outcome, reason""",
+        """WITH stopped AS (SELECT so_far FROM search WHERE id = ?1 AND so_far IS NOT NULL)
+           SELECT outcome, reason, count, example FROM search_count
+           WHERE search_id = ?1 AND NOT EXISTS (SELECT * FROM stopped)
+           UNION ALL
+           SELECT outcome.key, reason.key, json_extract(reason.value, '$.count'),
+                  json_extract(reason.value, '$.example')
+           FROM stopped, json_each(so_far) AS outcome, json_each(outcome.value) AS reason
+           WHERE outcome.key IN ('rejected', 'failed')
+           ORDER BY 3 DESC, 1, 2""",
         connection, params=[int(search_id)])
 
 

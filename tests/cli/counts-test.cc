@@ -148,9 +148,15 @@ TEST_F(Counts, ATerminatedSearchPrintsWhatItHas)
     EXPECT_GT(answer.at("ran"), 0);
     ExpectSums(answer, "terminated");
     EXPECT_EQ(answer.at("ranking").size(), answer.at("ran"));
+    const auto kept = RunJson("show many.db --top 1000").at("searches")[0];
+    for (const char* key : {"interrupted", "looked_at", "ran", "gap", "explanation", "warnings"})
+    {
+        EXPECT_EQ(kept.at(key), answer.at(key)) << key;
+    }
     const Call again = Run("--version >/dev/null && sh go.sh");
     EXPECT_EQ(again.code, 130);
     EXPECT_THAT(again.out, HasSubstr("stopped by a signal: so far, "));
+    EXPECT_THAT(Run("show many.db").out, HasSubstr("stopped by a signal: so far, "));
     const auto shown = RunJson("show many.db --top 1000").at("searches")[0];
     ExpectSums(shown, "shown");
     EXPECT_GE(shown.at("ran"), answer.at("ran"));

@@ -161,7 +161,7 @@ TEST_F(Commands, ShowSaysOfMemoryWhatExploreDoes)
         EXPECT_EQ(json.at("ranking")[i].at("warnings").size(), 1U);
     }
     // Runs of a release that did not store what a stage may fill: nothing is known.
-    Sql("small.db", "UPDATE run_memory SET usable = NULL");
+    Sql("small.db", "UPDATE run_memory SET usable = NULL; UPDATE search SET warnings = NULL");
     const std::string old = Run("show small.db --search 1").out;
     EXPECT_THAT(old, HasSubstr("  fits\n"));
     EXPECT_THAT(old, HasSubstr("     -\n"));

@@ -545,7 +545,7 @@ class Pages(unittest.TestCase):
         page = self.page(db)
         self.assertEqual(page.texts["answer"][0], "Nothing has run yet.")
         said = page.texts["answer"][1]
-        self.assertTrue(said.startswith(f"Not finished: of 36 combinations the database has {decided} decided"), said)
+        self.assertTrue(said.startswith(f"Not finished; of 36 combinations the database has {decided} decided"), said)
         self.assertIn(f"{refused} cannot run ({refused} crossing)", said)
         self.assertIn("The same command goes on from here: ./scaleacross explore STUDY --db begun.db",
                       said)
@@ -695,6 +695,33 @@ class Pages(unittest.TestCase):
         page = self.page(db)
         self.assertTrue(page.texts["answer"][0].startswith("So far: "), page.texts["answer"])
         self.assertIn("not finished", " ".join(page.texts["answer"]))
+
+    def test_a_search_whose_time_was_up_says_what_it_knows(self):
+        """Of one that was stopped before its first block of plans was done: the runs are there."""
+        db = changed(self.db, self.folder / "late.db", [
+            "UPDATE search SET finished = 0, next_plan = 0, evaluated = 0, bound_s = NULL, "
+            "ruled_out_least = NULL, proven_after = NULL, explanation = NULL, gap = NULL"],
+            ["DELETE FROM search_count"], ["UPDATE search_run SET rank = NULL"])
+        answer = scaleacross.explore(STUDY, db=db, stop_after="1us")
+        self.assertTrue(answer["out_of_time"])
+        page = self.page(db)
+        said = dict(zip(answer["topics"], answer["explanation"]))
+        self.assertIn("plan so far (", said["placement"])
+        self.assertIn(said["placement"], page.texts["answer"])
+        progress = (f"Time is up: so far, {answer['looked_at']} of {answer['combinations']} combinations "
+                    f"are decided: {answer['plans']} distinct plans: {answer['ran']} run")
+        self.assertTrue(any(line.startswith(progress) and "The same command goes on from here" in line
+                            for line in page.texts["answer"]), page.texts["answer"])
+        for line in [said["proof"], *(f"{warning}." for warning in answer["warnings"]),
+                     *answer["checked"]]:
+            self.assertIn(line, page.texts["caveats"])
+        for line, topic in zip(answer["explanation"], answer["topics"]):
+            if topic == "baselines":
+                self.assertIn(line, page.texts["baselines"])
+        told = " ".join(page.texts["answer"])
+        self.assertIn("sure that this plan is the fastest of all that are kept", told)
+        self.assertNotIn("sure that the placement", told)
+        self.assertIn("the best so far; the same ./scaleacross explore goes on", told)
 
     def test_words_of_others_are_no_markup(self):
         db = changed(self.db, self.folder / "markup.db",

@@ -8,12 +8,14 @@
 #include "cli/workers/time-limit.h"
 #include "core/engine/flow/flow-engine.h"
 #include "core/engine/known-differences.h"
+#include "core/engine/loss-warnings.h"
 #include "core/explore/model-error.h"
 
 #include <algorithm>
 #include <fmt/core.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <variant>
 
 namespace scaleacross
@@ -216,6 +218,15 @@ MoreTimeText(const RankingCheck& check)
                  : "";
 }
 
+/// What a plan runs on by one of its engines, without losses that it does not meet.
+Scenario
+MetBy(const SearchSpace& space, const Comparison& one, size_t engine)
+{
+    const Scenario scenario = space.With(one.plan);
+    const auto* report = std::get_if<RunReport>(&one.evaluations[engine]);
+    return report != nullptr ? WithoutIdleLosses(scenario, *report) : scenario;
+}
+
 /// What is known of how far from packets the engines are on these plans, which whoever checks by
 /// packets need not know.
 std::string
@@ -232,7 +243,7 @@ DifferencesText(const SearchSpace& space, const RankingCheck& check)
         for (size_t i = 1; i < one.engines.size(); i++)
         {
             for (const std::string& warning :
-                 WarningsOfKnownDifferences(space.With(one.plan), one.engines[i]))
+                 WarningsOfKnownDifferences(MetBy(space, one, i), one.engines[i]))
             {
                 if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
                 {
@@ -245,6 +256,56 @@ DifferencesText(const SearchSpace& space, const RankingCheck& check)
                             : "\n" + WarningText(warnings) + "So this check proves little; --set " +
                                   "'engines=[" + check.engines.front() +
                                   ", packet]' has packets check these plans.\n";
+}
+
+/// Whether there is nothing to set beside the first engine: none was asked, or none has a time and
+/// it is said why.
+bool
+HasNoTable(const RankingCheck& check)
+{
+    const auto ran = [](const Evaluation& one) { return std::holds_alternative<RunReport>(one); };
+    const auto taken = [](const Evaluation& one) { return RefusalIn(one) == nullptr; };
+    return check.comparisons.empty() || (!check.leftOut.empty() && !AnyFurther(check, ran)) ||
+           !AnyFurther(check, taken);
+}
+
+/// The times of the plans by all engines, as a table below its title; "" where there are none.
+std::string
+TableOf(const SearchSpace& space, const Answer& answer, const RankingCheck& check)
+{
+    return HasNoTable(check)
+               ? ""
+               : std::string("\nThe best by ") +
+                     (check.asked ? "every engine of the study"
+                                  : check.engines.front() + " and " + FurtherEngines(check)) +
+                     (answer.conclusion.sure ? ", of those that the first does not tell apart"
+                                             : "") +
+                     ":\n" +
+                     ComparisonText(space, check.comparisons, ReferenceEngine(check.engines));
+}
+
+/// What is said behind the table, or in its place, in parts behind empty lines.
+std::string
+RemarksOf(const SearchSpace& space, const Answer& answer, const RankingCheck& check)
+{
+    const auto ran = [](const Evaluation& one) { return std::holds_alternative<RunReport>(one); };
+    const std::string more = MoreTimeText(check);
+    const std::string leftOut =
+        check.leftOut.empty()
+            ? ""
+            : "\nNot checked by " + FurtherEngines(check) + ": " + check.leftOut + ".\n" + more;
+    if (check.comparisons.empty() || (!check.leftOut.empty() && !AnyFurther(check, ran)))
+    {
+        return leftOut;
+    }
+    const std::string refusals = RefusalsText(check.comparisons);
+    if (HasNoTable(check))
+    {
+        return "\nNot checked by another engine.\n" + refusals;
+    }
+    return (answer.goals.objective->followsTime ? FastestText(space, check.comparisons) : "") +
+           (refusals.empty() ? "" : "\n" + refusals) + (leftOut.empty() ? more : leftOut) +
+           DifferencesText(space, check);
 }
 
 } // namespace
@@ -285,46 +346,40 @@ CheckRanking(const Study& study,
 std::string
 CheckText(const SearchSpace& space, const Answer& answer, const RankingCheck& check)
 {
-    const auto ran = [](const Evaluation& one) { return std::holds_alternative<RunReport>(one); };
-    const auto taken = [](const Evaluation& one) { return RefusalIn(one) == nullptr; };
-    const std::string more = MoreTimeText(check);
-    const std::string leftOut =
-        check.leftOut.empty()
-            ? ""
-            : "\nNot checked by " + FurtherEngines(check) + ": " + check.leftOut + ".\n" + more;
-    if (check.comparisons.empty() || (!check.leftOut.empty() && !AnyFurther(check, ran)))
+    return TableOf(space, answer, check) + RemarksOf(space, answer, check);
+}
+
+std::vector<std::string>
+CheckSentences(const SearchSpace& space, const Answer& answer, const RankingCheck& check)
+{
+    std::vector<std::string> sentences;
+    std::istringstream stream(RemarksOf(space, answer, check));
+    for (std::string line; std::getline(stream, line);)
     {
-        return leftOut;
+        if (!line.empty())
+        {
+            sentences.push_back(line);
+        }
     }
-    const std::string refusals = RefusalsText(check.comparisons);
-    if (!AnyFurther(check, taken))
-    {
-        return "\nNot checked by another engine.\n" + refusals;
-    }
-    return std::string("\nThe best by ") +
-           (check.asked ? "every engine of the study"
-                        : check.engines.front() + " and " + FurtherEngines(check)) +
-           (answer.conclusion.sure ? ", of those that the first does not tell apart" : "") + ":\n" +
-           ComparisonText(space, check.comparisons, ReferenceEngine(check.engines)) +
-           (answer.goals.objective->followsTime ? FastestText(space, check.comparisons) : "") +
-           (refusals.empty() ? "" : "\n" + refusals) + (leftOut.empty() ? more : leftOut) +
-           DifferencesText(space, check);
+    return sentences;
 }
 
 Json
-CheckJson(const SearchSpace& space, const RankingCheck& check)
+CheckJson(const SearchSpace& space, const Answer& answer, const RankingCheck& check)
 {
     Json checks = ComparisonJson(space, check.comparisons, ReferenceEngine(check.engines));
     auto entry = checks.begin();
     for (const Comparison& one : check.comparisons)
     {
-        for (const std::string& engine : one.engines)
+        for (size_t i = 0; i < one.engines.size(); i++)
         {
-            (*entry++)["warnings"] = WarningsOfKnownDifferences(space.With(one.plan), engine);
+            (*entry++)["warnings"] =
+                WarningsOfKnownDifferences(MetBy(space, one, i), one.engines[i]);
         }
     }
     return {{"checks", checks},
-            {"not_checked", check.leftOut.empty() ? Json(nullptr) : Json(check.leftOut)}};
+            {"not_checked", check.leftOut.empty() ? Json(nullptr) : Json(check.leftOut)},
+            {"checked", CheckSentences(space, answer, check)}};
 }
 
 } // namespace scaleacross

@@ -54,9 +54,14 @@ RankingCheck CheckRanking(const Study& study,
 /// or two why there is none; "" where there was nothing to check.
 std::string CheckText(const SearchSpace& space, const Answer& answer, const RankingCheck& check);
 
+/// Returns what it says behind its table, a sentence each.
+std::vector<std::string> CheckSentences(const SearchSpace& space,
+                                        const Answer& answer,
+                                        const RankingCheck& check);
+
 /// Returns {"checks": [entries of ComparisonJson() with "warnings"], "not_checked": why plans were
-/// left out, or null}.
-Json CheckJson(const SearchSpace& space, const RankingCheck& check);
+/// left out, or null, "checked": CheckSentences()}.
+Json CheckJson(const SearchSpace& space, const Answer& answer, const RankingCheck& check);
 
 } // namespace scaleacross
 

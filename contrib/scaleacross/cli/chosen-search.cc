@@ -66,7 +66,7 @@ ListText(std::vector<SearchSummary> searches)
     for (size_t i = 0; i < std::min(searches.size(), kListed); i++)
     {
         const SearchSummary& search = searches[i];
-        text += fmt::format("\n    --search {}: {} ({} engine, {} plans{}, {})",
+        text += fmt::format("\n    --search {}: {} ({} engine, {} combinations{}, {})",
                             search.id,
                             NameOf(search),
                             search.engine,

@@ -2,10 +2,12 @@
 
 #include "cli/conclude.h"
 
+#include "cli/warnings.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/held-keys.h"
 #include "core/explore/model-error.h"
 #include "core/explore/same-work.h"
+#include "core/spec/without-effect.h"
 
 #include <algorithm>
 #include <map>
@@ -221,13 +223,45 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     return input;
 }
 
-} // namespace
-
+/// Gap() of its best plan.
 std::optional<double>
 GapOf(const Answer& answer)
 {
     const Ranked winner = answer.search.board.Best().front();
     return Gap(winner.report, answer.goals, answer.search.counts);
+}
+
+/// Of the best plan, and of what the study says of the network that plans are taken without.
+std::vector<std::string>
+WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
+{
+    const Ranked winner = answer.search.board.Best().front();
+    const Plan& plan = winner.plan;
+    std::vector<std::string> warnings =
+        WarningsOf(space.With(plan), study.engines.front(), study.search, &winner.report);
+    for (const std::string& warning :
+         WarningsOfDroppedWords({plan.parallel, study.scenario.network}, plan, study.search))
+    {
+        warnings.push_back(warning);
+    }
+    return warnings;
+}
+
+} // namespace
+
+void
+ConcludeGap(const Study& study, const SearchSpace& space, Answer& answer)
+{
+    Conclusion& conclusion = answer.conclusion;
+    conclusion.warnings = WarningsOf(study, space, answer);
+    conclusion.gap = GapOf(answer);
+    if (conclusion.gap)
+    {
+        conclusion.explanation = {
+            {"proof",
+             "No plan can be better than the best so far" +
+                 (*conclusion.gap > 0 ? " by more than " + GapText(*conclusion.gap) : "") + "."}};
+    }
 }
 
 void
@@ -257,6 +291,7 @@ Conclude(const Study& study, const SearchSpace& space, Answer& answer)
     const ExplanationInput input = InputOf(study, space, answer);
     conclusion.gap = GapOf(answer);
     conclusion.explanation = Explain(input);
+    conclusion.warnings = WarningsOf(study, space, answer);
     if (answer.goals.objective->followsTime)
     {
         answer.boundSlack = BoundSlack(best, input.counts.bound);

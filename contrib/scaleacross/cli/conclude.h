@@ -5,17 +5,17 @@
 
 #include "cli/explore-study.h"
 
-#include <optional>
-
 namespace scaleacross
 {
 
-/// Gap() of an answer's best plan. Domain: there is a winner.
-std::optional<double> GapOf(const Answer& answer);
-
 /// Fills what follows from the search: how sure the place of every plan is, how far from optimal
-/// the best can be, and the explanation. Domain: it has ended, if by its limit, and has a winner.
+/// the best can be, the explanation, and what to know of the best plan. Domain: it has ended, if by
+/// its limit, and has a winner.
 void Conclude(const Study& study, const SearchSpace& space, Answer& answer);
+
+/// Fills of these what is known at any time: how much better other plans can be, and what to know
+/// of the best plan so far. Domain: there is a winner.
+void ConcludeGap(const Study& study, const SearchSpace& space, Answer& answer);
 
 } // namespace scaleacross
 

@@ -325,13 +325,18 @@ ExploreStudy(const Study& study,
     BaselineRuns runs(study, space, *engine, search);
     std::vector<Ranked> ahead; // of the search, which then takes it over
     uint64_t aheadRuns = 0;
+    const Frontier before = store.KnownBefore();
+    const auto showIn = [&before](ProgressLine& line) {
+        line.GoOnFrom(before.DecidedPositions(), before.evaluated);
+        return [&line](const Progress& progress) { line.Show(progress); };
+    };
     const std::string name = "explore" + (options.turn.empty() ? "" : " " + options.turn);
     const auto runAhead = [&](Duration limit, const auto& run) {
         const StopAfter timer(limit, stop);
         SearchOptions own = search;
         own.stop = &timer.Flag();
         ProgressLine line(name, limit);
-        own.progress = [&line](const Progress& progress) { line.Show(progress); };
+        own.progress = showIn(line);
         const DescentResult result = run(*engineFor(timer.Flag()), own);
         ahead.insert(ahead.end(), result.ran.begin(), result.ran.end());
         aheadRuns += result.engineRuns;
@@ -349,16 +354,35 @@ ExploreStudy(const Study& study,
         own.offered = RankedOf(answer.baselines);
         own.offered.insert(own.offered.end(), ahead.begin(), ahead.end());
         ProgressLine line(name, limit);
-        own.progress = [&line](const Progress& progress) { line.Show(progress); };
+        own.progress = showIn(line);
         answer.search = method->Run(space, *engineFor(timer.Flag()), own, store);
         answer.search.engineRuns += aheadRuns;
         searched = true;
         answer.outOfTime = answer.search.interrupted && !stop;
         answer.search.interrupted = answer.search.interrupted && stop;
     };
+    const auto conclude = [&] {
+        // An answer that says less of the same search, as a point of a sweep does, replaces none.
+        if (store.SaysMoreThan(study.baselines))
+        {
+            return;
+        }
+        if (const auto soFar = answer.EndedSoFar())
+        {
+            store.ConcludeSoFar(answer.conclusion, *soFar, answer.search.board);
+        }
+        else
+        {
+            store.Conclude(answer.conclusion);
+        }
+    };
     if (options.shard)
     {
         searchFor(Duration::Max());
+        if (answer.search.interrupted)
+        {
+            conclude();
+        }
         return finish();
     }
     const auto reference =
@@ -400,24 +424,19 @@ ExploreStudy(const Study& study,
         }
         answer.search.interrupted = true;
     }
-    if (answer.search.interrupted)
+    if (answer.search.interrupted && answer.HasWinner())
     {
-        answer.conclusion.gap = answer.HasWinner() ? GapOf(answer) : std::nullopt;
-        return finish();
+        ConcludeGap(study, space, answer);
     }
-    if (answer.HasWinner())
+    else if (answer.HasWinner())
     {
         Conclude(study, space, answer);
     }
-    else
+    else if (!answer.search.interrupted)
     {
         answer.conclusion.explanation = {{"best", NoPlanText(answer)}};
     }
-    // An answer that says less of the same search, as a point of a sweep does, replaces none.
-    if (!answer.outOfTime && !store.SaysMoreThan(study.baselines))
-    {
-        store.Conclude(answer.conclusion);
-    }
+    conclude();
     return finish();
 }
 

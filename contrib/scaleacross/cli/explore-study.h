@@ -11,6 +11,7 @@
 #include "core/explore/search-space.h"
 #include "core/explore/search.h"
 #include "core/store/database.h"
+#include "core/store/so-far.h"
 
 #include <atomic>
 #include <optional>
@@ -87,13 +88,21 @@ struct Answer
     std::optional<BaselineAnswer> oneSite; //!< where the study names the reference
     bool outOfTime{false};            //!< the search has ended by its limit, before it was done
     std::optional<double> boundSlack; //!< BoundSlack(); none while interrupted
-    Conclusion conclusion;            //!< nothing but the gap while interrupted
-    double seconds{0};                //!< of this call
+    Conclusion conclusion; //!< nothing but gap, its sentence and warnings while interrupted
+    double seconds{0};     //!< of this call
 
     /// Combinations of the space about which nothing is decided.
     uint64_t Undecided() const
     {
         return plans - search.counts.DecidedPositions();
+    }
+
+    /// How the search has ended before it was done; none where it was done.
+    std::optional<SoFar> EndedSoFar() const
+    {
+        return search.interrupted ? std::optional(SoFar{SoFar::End::Signal, search.counts})
+               : outOfTime        ? std::optional(SoFar{SoFar::End::Time, search.counts})
+                                  : std::nullopt;
     }
 
     bool HasWinner() const
@@ -116,9 +125,9 @@ std::string ShardDatabaseOf(const Study& study, const Shard& shard);
 
 /**
  * Runs baselines and search of a study with the first of its engines, stores everything, and draws
- * the conclusions. An interrupted search has no explanation, and a shard neither baselines. What a
- * search that is out of time has found is concluded from, but not stored as its answer, for the
- * next call goes on with it.
+ * the conclusions. Of an interrupted search that is how much better other plans can be, and a shard
+ * has no baselines either. What is concluded from a search that is not done is stored as its answer
+ * so far, with which the next call goes on.
  */
 Answer ExploreStudy(const Study& study,
                     const SearchSpace& space,
@@ -149,6 +158,8 @@ Json ShardJson(const Study& study,
 
 /// "720 distinct plans: 250 run, 50 ruled out by their bounds, 420 cannot run (...)".
 std::string SpaceText(const Frontier& counts);
+/// "time is up: so far, 300 of 720 combinations are decided: ...", with the same.
+std::string SoFarText(const SoFar& soFar, uint64_t combinations);
 /// The same figures by name; `combinations`: of the axes' values, those that mean the same
 /// included.
 Json SpaceJson(const Frontier& counts, uint64_t combinations);

@@ -40,20 +40,10 @@ def shard_of(search: dict[str, Any]) -> str:
 
 def progress_of(source: Source) -> str:
     """How far a search is, and what goes on with it."""
-    shown = source.shown
-    counts = [f"{count(shown['ran'])} run"]
-    if shown["ruled_out"]:
-        counts.append(f"{count(shown['ruled_out'])} ruled out by their bounds")
-    for name, what in (("failed", "failed"), ("rejected", "cannot run")):
-        if shown[name]:
-            reasons = ", ".join(f"{count(number)} {reason}" for reason, number in shown[name].items())
-            counts.append(f"{count(sum(shown[name].values()))} {what} ({reasons})")
-    text = (f"Not finished: of {count(shown['combinations'])} combinations the database has "
-            f"{count(shown['looked_at'])} decided, of {count(shown['plans'])} distinct plans "
-            f"{', '.join(counts)}; what bounds ruled out besides is found again; "
-            f"{seconds(source.search['seconds'])} so far.")
-    if source.search["finished"] == 1:
-        text = "Every plan is decided, but the answer is not concluded: baselines and sentences are missing."
+    said = source.shown["progress_text"]
+    text = (f"{said[0].upper()}{said[1:]}; {seconds(source.search['seconds'])} so far." if said else
+            "Every plan is decided, but the answer is not concluded: baselines and sentences are "
+            "missing.")
     return f"{text} The same command goes on from here: {command_of(source)}"
 
 
@@ -90,7 +80,7 @@ def sure_of(source: Source) -> list[tuple[str, str, str]]:
                       f"{search['time_error_runs']:g} published runs "
                       f"({search['time_error_kind']}), all in one building: no published run spans "
                       "buildings", "plain"))
-    elif is_answered(search):
+    elif is_answered(search) or not missing(search["sure"]):
         tiles.append(("unknown", "how far times are off: no published runs of this kind", "weak"))
     if shard:
         tiles.append((f"shard {shard}", "the best of a part of the plans: that of another shard may be "
@@ -101,7 +91,7 @@ def sure_of(source: Source) -> list[tuple[str, str, str]]:
     elif not shard and not is_answered(search):
         tiles.append(("not concluded", "baselines and how sure this is are missing; the same "
                                        "./scaleacross explore goes on", "weak"))
-    elif not missing(search["gap"]):
+    if not missing(search["gap"]):
         proven = search["gap"] == 0
         tiles.append(("proven" if proven else f"within {share(search['gap'])}",
                       f"{'optimal' if proven else 'of optimal'} for the {search['engine']} engine",
@@ -154,7 +144,7 @@ def caveats_of(source: Source, said: dict[str, list[str]]) -> Section | None:
     section = Section("caveats", "Caveats", lines=[*said.get("sure", []), *said.get("proof", [])])
     if shown["held_text"]:
         section.lines.append(shown["held_text"])
-    section.lines += ranking[0]["warnings"] if ranking else []
+    section.lines += [f"{warning}." for warning in shown["warnings"]] + shown["checked"]
     short = [str(run["rank"]) for run in ranking if run["fits"] is False]
     if short:
         section.lines.append(f"Of the plans below #{', #'.join(short)} lack memory on a GPU: the study "
@@ -173,7 +163,7 @@ def failures_section(source: Source) -> Section | None:
         return None
     return Section("failures", "Plans that could not run", tables=[table("not-ranked", [
         Column("outcome", "outcome"), Column("reason", "reason"),
-        Column("count", "plans", count, True), Column("example", "for example")], rejected)],
+        Column("count", "combinations", count, True), Column("example", "for example")], rejected)],
         lead="Plans that are not ranked, by what refused them: rejected ones cannot run, failed ones "
              "were begun and have no result.")
 

@@ -236,6 +236,14 @@ TEST(BestFirstSearch, WhatHasRunElsewhereCountsOnceWhereItIsStopped)
     EXPECT_EQ(none.counts.evaluated, 2);
     EXPECT_EQ(none.counts.Decided(), 2);
     EXPECT_EQ(none.board.Best().size(), 2);
+    // They are stored, at their positions, and so found again where nothing is offered.
+    options.offered.clear();
+    const auto found = BestFirstSearch().Run(space, engine, options, fresh);
+    EXPECT_EQ(Texts(found), Texts(none));
+    for (const Ranked& one : none.board.Best())
+    {
+        EXPECT_EQ(fresh.reports.at(one.index).iterationTime, one.report.iterationTime);
+    }
 
     options.offered.clear();
     options.keep = 100;

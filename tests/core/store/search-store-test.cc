@@ -650,6 +650,102 @@ TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
               std::get<RunReport>(best[1].run.evaluation).iterationTime);
 }
 
+/// The answer of a search that is stopped stays as long as nothing else has run: where it is looked
+/// at again, and where a signal stops that at once.
+TEST_F(SearchStoreTest, AnAnswerSoFarIsOfWhatHasRun)
+{
+    std::atomic<int> left{17};
+    std::atomic<bool> stop{false};
+    const FakeEngine engine([&](const ParallelPlan& plan) {
+        stop = --left <= 0;
+        return DistinctTime(plan);
+    });
+    m_options.stop = &stop;
+    Database database(m_path, Database::Access::Write);
+    const auto store = [&] {
+        return SearchStore(database,
+                           MakeRunSetting(m_study.scenario, engine, m_options.run),
+                           m_space,
+                           {"fake", "best-first", m_options.keep, m_options.goals});
+    };
+    SearchStore first = store();
+    const SearchResult result = BestFirstSearch().Run(m_space, engine, m_options, first);
+    ASSERT_TRUE(result.interrupted);
+    Conclusion conclusion;
+    conclusion.explanation = {{"best", "A is the best so far."}};
+    conclusion.warnings = {"it is new"};
+    conclusion.plans = {{0.5, std::nullopt, 0}, {0.25, 0.75, 0}, {0.25, 0.75, 2}};
+    first.ConcludeSoFar(conclusion, {SoFar::End::Time, result.counts}, result.board);
+    const auto shown = [&] { return ListSearches(database).front(); };
+    const auto expectIt = [&] {
+        const SearchSummary search = shown();
+        ASSERT_TRUE(search.soFar);
+        EXPECT_EQ(search.soFar->end, SoFar::End::Time);
+        EXPECT_EQ(search.counts.evaluated, result.counts.evaluated);
+        EXPECT_EQ(search.counts.DecidedPositions(), result.counts.DecidedPositions());
+        EXPECT_EQ(search.counts.rejected.size(), result.counts.rejected.size());
+        EXPECT_EQ(search.conclusion.explanation.front().text, "A is the best so far.");
+        EXPECT_EQ(search.conclusion.warnings, conclusion.warnings);
+        const auto best = BestRuns(database, search, 100);
+        ASSERT_EQ(best.size(), result.counts.evaluated); // nothing is removed
+        EXPECT_EQ(best[0].sureness.best, 0.5);
+        EXPECT_EQ(best[1].sureness.slower, 0.75);
+        EXPECT_EQ(best[2].sureness.sameAs, 2);
+        EXPECT_EQ(best[3].sureness.best, std::nullopt);
+        EXPECT_EQ(PlacementRuns(database, search).size(), result.board.BestOfEach().size());
+    };
+    expectIt();
+    SearchStore second = store(); // stop is still set
+    const SearchResult same = BestFirstSearch().Run(m_space, engine, m_options, second);
+    expectIt();
+    second.ConcludeSoFar({}, {SoFar::End::Signal, same.counts}, same.board);
+    expectIt();
+    StoreChecked(database, second.Id(), {"By flow too.", "Nearly."});
+    EXPECT_THAT(shown().checked, testing::ElementsAre("By flow too.", "Nearly."));
+
+    // More runs: nobody has concluded from them.
+    left = 8;
+    stop = false;
+    SearchStore third = store();
+    const SearchResult more = BestFirstSearch().Run(m_space, engine, m_options, third);
+    ASSERT_TRUE(more.interrupted);
+    const SearchSummary open = shown();
+    EXPECT_FALSE(open.soFar);
+    EXPECT_TRUE(open.conclusion.explanation.empty());
+    EXPECT_FALSE(open.warningsKnown);
+    EXPECT_TRUE(open.checked.empty());
+    EXPECT_TRUE(PlacementRuns(database, open).empty());
+    third.ConcludeSoFar({}, {SoFar::End::Signal, more.counts}, more.board);
+    EXPECT_EQ(shown().soFar->end, SoFar::End::Signal);
+
+    left = 1000;
+    stop = false;
+    SearchStore last = store();
+    ASSERT_FALSE(BestFirstSearch().Run(m_space, engine, m_options, last).interrupted);
+    EXPECT_FALSE(shown().soFar);
+    EXPECT_TRUE(shown().finished);
+    last.ConcludeSoFar(conclusion, {SoFar::End::Time, result.counts}, result.board);
+    EXPECT_FALSE(shown().soFar); // somebody else has finished it
+}
+
+/// A new baseline is one that the answer so far does not compare with.
+TEST_F(SearchStoreTest, AnAnswerSoFarGoesWithANewBaseline)
+{
+    std::atomic<bool> stop{true};
+    m_options.stop = &stop;
+    const FakeEngine engine(DistinctTime);
+    Database database(m_path, Database::Access::Write);
+    SearchStore store(database,
+                      MakeRunSetting(m_study.scenario, engine, m_options.run),
+                      m_space,
+                      {"fake", "best-first", m_options.keep, m_options.goals});
+    const SearchResult none = BestFirstSearch().Run(m_space, engine, m_options, store);
+    store.ConcludeSoFar({}, {SoFar::End::Time, none.counts}, none.board);
+    EXPECT_TRUE(ListSearches(database).front().soFar);
+    store.PutBaseline("megatron", Infeasible{"memory", "too large"});
+    EXPECT_FALSE(ListSearches(database).front().soFar);
+}
+
 TEST_F(SearchStoreTest, ScenarioSeedAndVersionAreParts)
 {
     const FakeEngine engine(DistinctTime);

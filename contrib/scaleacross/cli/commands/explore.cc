@@ -57,6 +57,10 @@ ExploreWith(const ExploreOptions& options,
     const auto& stop = CatchInterrupts();
     const Answer answer = ExploreStudy(study, space, options, database, stop);
     const RankingCheck check = CheckRanking(study, space, options, answer, database, stop);
+    if (!check.comparisons.empty() || !check.leftOut.empty())
+    {
+        StoreChecked(database, answer.id, CheckSentences(space, answer, check));
+    }
     const auto robust = Robust(study, space, options, answer, database, stop);
     if (robust)
     {
@@ -65,7 +69,7 @@ ExploreWith(const ExploreOptions& options,
     if (options.common.json)
     {
         Json json = AnswerJson(study, space, answer, options.top);
-        json.update(CheckJson(space, check));
+        json.update(CheckJson(space, answer, check));
         json["robust"] = robust ? RobustJson(study, space, *robust, options.top) : Json(nullptr);
         std::cout << json.dump(2) << "\n";
     }
@@ -203,6 +207,7 @@ AddExplore(CommandLine& program)
         .Excludes("--csv")
         .Excludes("--top");
     command.Does([options, shard, command] {
+        EndBeforeAnythingRuns(); // while the study is read
         if (!options->progress.empty())
         {
             ProgressLine::Every(TimeLimitOf(options->progress, "--progress"));

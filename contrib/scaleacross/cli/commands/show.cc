@@ -197,7 +197,47 @@ RankedRunsOf(const std::vector<KeptRun>& kept)
 bool
 IsConcluded(const SearchSummary& search)
 {
-    return !search.conclusion.explanation.empty();
+    return search.finished && !search.conclusion.explanation.empty();
+}
+
+/// How far a search is that is not finished; "" of others.
+std::string
+ProgressText(const SearchSummary& search)
+{
+    if (search.finished)
+    {
+        return "";
+    }
+    return search.soFar ? SoFarText(*search.soFar, search.plans)
+                        : fmt::format("not finished; of {1} combinations the database has {0} "
+                                      "decided, and what bounds ruled out besides is found again: "
+                                      "{2}",
+                                      search.counts.DecidedPositions(),
+                                      search.plans,
+                                      SpaceText(search.counts));
+}
+
+/// What was stored of the best plan with the conclusion. Before there is any, or of an older
+/// release, what its run says.
+std::vector<std::string>
+WarningsOf(const SearchSummary& search, const std::vector<KeptRun>& best)
+{
+    return search.warningsKnown ? search.conclusion.warnings
+           : best.empty()       ? std::vector<std::string>()
+                                : MemoryWarningsOf(best.front().run.evaluation);
+}
+
+/// As `explore` has it: of what is concluded from what is known of all plans.
+std::optional<double>
+BoundSlackOf(const SearchSummary& search, const std::vector<KeptRun>& best)
+{
+    const bool concluded =
+        search.soFar ? search.soFar->end == SoFar::End::Time : IsConcluded(search);
+    const auto* report =
+        best.empty() ? nullptr : std::get_if<RunReport>(&best.front().run.evaluation);
+    return concluded && report != nullptr && search.objective->followsTime
+               ? BoundSlack(report->iterationTime, search.counts.bound)
+               : std::nullopt;
 }
 
 Json
@@ -228,6 +268,10 @@ SummaryJson(const SearchSummary& search)
     json["proven_after"] =
         search.counts.provenAfter ? Json(*search.counts.provenAfter) : Json(nullptr);
     json["held_text"] = search.held;
+    json["interrupted"] = search.soFar && search.soFar->end == SoFar::End::Signal;
+    json["out_of_time"] = search.soFar && search.soFar->end == SoFar::End::Time;
+    json["progress_text"] = ProgressText(search);
+    json["checked"] = search.checked;
     json["pareto_of"] = search.paretoOf ? Json(*search.paretoOf) : Json(nullptr);
     json.update(ToJson(search.conclusion));
     return json;
@@ -277,6 +321,8 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
             search.robust.empty() ? Json(nullptr) : ParseColumn(database, "robust", search.robust);
         json["ranking"] = Json::array();
         const auto best = BestRuns(database, search, top);
+        json["warnings"] = WarningsOf(search, best);
+        json["bound_slack"] = JsonOf(BoundSlackOf(search, best));
         const auto runs = RankedRunsOf(best);
         auto known = runs.begin();
         for (const auto& kept : best)
@@ -341,15 +387,7 @@ std::string
 SearchText(Database& database, const SearchSummary& search, size_t top)
 {
     std::string text = fmt::format("{} ({} engine): ", NameOf(search), search.engine);
-    if (!search.finished)
-    {
-        text += fmt::format(
-            "not finished; of {1} combinations the database has {0} decided, and what bounds "
-            "ruled out besides is found again: ",
-            search.counts.DecidedPositions(),
-            search.plans);
-    }
-    text += SpaceText(search.counts) + "\n";
+    text += (search.finished ? SpaceText(search.counts) : ProgressText(search)) + "\n";
     text += search.held.empty() ? "" : search.held + "\n";
     // As `explore` prints it: how sure is not known of other engines, nor before there is a
     // conclusion.
@@ -359,13 +397,8 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
                                  search.rates,
                                  AreCorrected(best));
     Table table = RunTable(columns.Titles());
-    std::vector<std::string> warnings;
     for (const auto& kept : best)
     {
-        if (kept.rank == 1)
-        {
-            warnings = MemoryWarningsOf(kept.run.evaluation);
-        }
         AddRow(table,
                std::to_string(kept.rank),
                kept.label,
@@ -387,7 +420,7 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     {
         AddRow(table, run.engine, run.label, run.evaluation, columns.Of(run.evaluation, "-"));
     }
-    text += "\n" + table.Text();
+    text += "\n" + table.Text() + columns.Note();
     const std::string differences = DifferencesText(RankedRunsOf(best));
     text += differences.empty() ? "" : "\n" + differences;
     if (search.finished && !search.shard.IsWhole())
@@ -413,7 +446,12 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
             text += line.get<std::string>() + "\n";
         }
     }
-    return text + WarningText(warnings);
+    text += WarningText(WarningsOf(search, best));
+    for (const std::string& line : search.checked)
+    {
+        text += (&line == &search.checked.front() ? "\n" : "") + line + "\n";
+    }
+    return text;
 }
 
 Exit
@@ -440,7 +478,7 @@ ShowSearches(const ShowOptions& options, Database& database)
         Table table({{"search"},
                      {"study", Table::Align::Left},
                      {"engine", Table::Align::Left},
-                     {"plans"},
+                     {"combinations"},
                      {"finished", Table::Align::Left},
                      {"last", Table::Align::Left}});
         for (const auto& search : searches)

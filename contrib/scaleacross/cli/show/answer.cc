@@ -11,7 +11,6 @@
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/held-keys.h"
 #include "core/explore/model-error.h"
-#include "core/spec/without-effect.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -65,24 +64,11 @@ RankedJson(const SearchSpace& space, const Answer& answer, const Ranked& ranked)
     return json;
 }
 
-/// Of the best plan, and of what the study says of the network that plans are taken without.
+/// Of a plan that has run.
 std::vector<std::string>
-WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
+WarningsOf(const Study& study, const SearchSpace& space, const Ranked& ranked)
 {
-    const auto best = answer.search.board.Best();
-    if (best.empty())
-    {
-        return {};
-    }
-    const Plan& plan = best.front().plan;
-    std::vector<std::string> warnings =
-        WarningsOf(space.With(plan), study.engines.front(), study.search);
-    for (const std::string& warning :
-         WarningsOfDroppedWords({plan.parallel, study.scenario.network}, plan, study.search))
-    {
-        warnings.push_back(warning);
-    }
-    return warnings;
+    return WarningsOf(space.With(ranked.plan), study.engines.front(), study.search, &ranked.report);
 }
 
 /// Of an answer that is not concluded nothing is known.
@@ -135,7 +121,7 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
                    columns.Of(baseline.evaluation, "-"));
         }
     }
-    return table.Text();
+    return table.Text() + columns.Note();
 }
 
 /// The plans of the Pareto front, by rank, with their values by its objectives.
@@ -220,7 +206,7 @@ BaselinesJson(const Study& study, const SearchSpace& space, const Answer& answer
         if (baseline.plan)
         {
             entry["warnings"] =
-                WarningsOf(space.With(*baseline.plan), study.engines.front(), study.search);
+                WarningsOf(space.With(*baseline.plan), study.engines.front(), study.search, report);
         }
         baselines[baseline.name] = entry;
     }
@@ -263,8 +249,7 @@ PlacementsJson(const Study& study, const SearchSpace& space, const Answer& answe
     {
         Json& placement = placements[ToString(ranked.plan.parallel.crossing)];
         placement = RankedJson(space, answer, ranked);
-        placement["warnings"] =
-            WarningsOf(space.With(ranked.plan), study.engines.front(), study.search);
+        placement["warnings"] = WarningsOf(study, space, ranked);
         const bool compared = answer.conclusion.sure && ranked.text != best.front().text;
         placement["probability_slower"] =
             compared
@@ -308,14 +293,14 @@ RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, 
         }
         entry.update(ToJson(SurenessAt(answer, i)));
         entry.update(DifferencesJson(runs[i], runs.front()));
-        entry["warnings"] =
-            WarningsOf(space.With(best[i].plan), study.engines.front(), study.search);
+        entry["warnings"] = WarningsOf(study, space, best[i]);
         ranking.push_back(entry);
     }
     return ranking;
 }
 
-/// What the other plans that are kept cost beside the best, where this call has seen that.
+/// What the other plans that are kept, of other placements at least, cost beside the best, where
+/// this call has seen that.
 std::string
 ProvenText(const Answer& answer)
 {
@@ -325,11 +310,15 @@ ProvenText(const Answer& answer)
     {
         return "";
     }
-    return fmt::format("the best was proven to be that after {} of these runs; {} more {} for the "
-                       "other plans that are kept\n",
+    const bool isAlone = answer.search.board.Best().size() == 1;
+    return fmt::format("the best was proven to be that after {} of these runs; {} more {} for {}\n",
                        *after,
                        ran - *after,
-                       ran - *after == 1 ? "was" : "were");
+                       ran - *after == 1 ? "was" : "were",
+                       !isAlone ? "the other plans that are kept"
+                       : answer.goals.front.objectives.empty()
+                           ? "the best plans of other placements"
+                           : "the Pareto front and the best plans of other placements");
 }
 
 } // namespace
@@ -399,6 +388,16 @@ SpaceText(const Frontier& counts)
     return text;
 }
 
+std::string
+SoFarText(const SoFar& soFar, uint64_t combinations)
+{
+    return fmt::format("{}: so far, {} of {} combinations are decided: {}",
+                       soFar.end == SoFar::End::Time ? "time is up" : "stopped by a signal",
+                       soFar.counts.DecidedPositions(),
+                       combinations,
+                       SpaceText(soFar.counts));
+}
+
 Json
 SpaceJson(const Frontier& counts, uint64_t combinations)
 {
@@ -425,24 +424,13 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
                                    study.scenario.cluster.Gpus(),
                                    study.scenario.cluster.buildings.size(),
                                    study.scenario.cluster.buildings.size() == 1 ? "" : "s");
-    if (answer.search.interrupted || answer.outOfTime)
-    {
-        text += fmt::format("{}: so far, {} of {} combinations are decided: ",
-                            answer.outOfTime ? "time is up" : "stopped by a signal",
-                            counts.DecidedPositions(),
-                            answer.plans);
-    }
-    text += fmt::format("{}; {:.1f} s\n", SpaceText(counts), answer.seconds);
+    const auto soFar = answer.EndedSoFar();
+    text += fmt::format("{}; {:.1f} s\n",
+                        soFar ? SoFarText(*soFar, answer.plans) : SpaceText(counts),
+                        answer.seconds);
     text += ProvenText(answer);
     const std::string held = HeldText(study);
     text += held.empty() ? "" : held + "\n";
-    if (answer.search.interrupted && answer.conclusion.gap)
-    {
-        text +=
-            "no plan can be better than the best so far" +
-            (*answer.conclusion.gap > 0 ? " by more than " + GapText(*answer.conclusion.gap) : "") +
-            "\n";
-    }
     if (!answer.HasWinner())
     {
         const auto refusals = Refusals(counts);
@@ -453,7 +441,14 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
                 text += fmt::format("{}: e.g. {}\n", reason, count.example);
             }
         }
-        return text + (answer.outOfTime ? "No plan has run in this time.\n" : "");
+    }
+    if (!answer.HasWinner())
+    {
+        for (const auto& line : answer.conclusion.explanation)
+        {
+            text += answer.outOfTime ? line.text + "\n" : "";
+        }
+        return text;
     }
     const std::string differences = DifferencesText(TopOf(answer, top));
     text += "\n" + RankingText(study, space, answer, top) + "\n";
@@ -463,7 +458,7 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
     {
         text += line.text + "\n";
     }
-    return text + WarningText(WarningsOf(study, space, answer));
+    return text + WarningText(answer.conclusion.warnings);
 }
 
 Json
@@ -487,12 +482,10 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["db"] = answer.database;
     json["held"] = HeldJson(study);
     json["held_text"] = HeldText(study);
-    json["optimal"] = conclusion.gap && *conclusion.gap == 0;
     json["bound_slack"] = JsonOf(answer.boundSlack);
     json.update(ToJson(conclusion));
     json["interrupted"] = answer.search.interrupted;
     json["out_of_time"] = answer.outOfTime;
-    json["warnings"] = WarningsOf(study, space, answer);
     json["placements"] = PlacementsJson(study, space, answer);
     json["objective"] = answer.goals.objective.Name();
     json["gap_asked"] = answer.goals.gap;

@@ -104,16 +104,29 @@ ProgressLine::Clear()
 }
 
 void
+ProgressLine::GoOnFrom(uint64_t decided, uint64_t ran)
+{
+    m_decidedBefore = decided;
+    m_ranBefore = ran;
+}
+
+void
 ProgressLine::Show(const Progress& progress)
 {
     if (progress.total == 0)
     {
         return;
     }
-    std::string text = fmt::format("{} of {} combinations decided, {} plans run",
-                                   ShareText(progress.done, progress.total),
-                                   progress.total,
-                                   progress.ran);
+    std::string text =
+        fmt::format("{} of {} combinations decided, {} plans run",
+                    ShareText(std::max(progress.done, m_decidedBefore), progress.total),
+                    progress.total,
+                    std::max(progress.ran, m_ranBefore));
+    if (progress.done < m_decidedBefore)
+    {
+        text += fmt::format(" (before; looked at again first, {} so far)",
+                            ShareText(progress.done, progress.total));
+    }
     if (progress.best)
     {
         text += fmt::format(", best {}{}: {} by {}",

@@ -18,7 +18,8 @@ namespace scaleacross
  * over; elsewhere a line of its own, with the seconds since the program began to tell, every
  * minute (Every()), however many things follow each other.
  *
- * Of a search it says what is decided, what has run, and the best so far. It does not say how long
+ * Of a search it says what is decided, what has run, and the best so far; of one that goes on, what
+ * was before, for as long as it looks at that again. It does not say how long
  * that will take: families of plans are decided at once, by the million or one by one, so that the
  * rate so far says nothing of what is left.
  */
@@ -36,6 +37,9 @@ class ProgressLine
     /// Sets how often there is a line where there is no terminal, for all.
     static void Every(Duration time);
 
+    /// Has it begin at what earlier calls of a search have decided and run.
+    void GoOnFrom(uint64_t decided, uint64_t ran);
+
     void Show(const Progress& progress);
 
     /// A bar, "3/8" and what else there is to say.
@@ -51,6 +55,8 @@ class ProgressLine
     std::string m_what;
     std::chrono::steady_clock::time_point m_start{std::chrono::steady_clock::now()};
     Duration m_limit;
+    uint64_t m_decidedBefore{0};
+    uint64_t m_ranBefore{0};
     bool m_terminal;
     bool m_shown{false};
 };

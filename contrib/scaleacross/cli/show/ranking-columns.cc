@@ -88,6 +88,15 @@ RankingColumns::Titles() const
     return Cells(amounts, kFastest, "fits", {"by the intervals", "covered"});
 }
 
+std::string
+RankingColumns::Note() const
+{
+    return m_sure ? std::string(kFastest) +
+                        ": how likely it is, by the errors of the model, that none of the plans "
+                        "that are kept is faster; \"as 3\": the same work as plan 3\n"
+                  : "";
+}
+
 std::vector<std::string>
 RankingColumns::Of(const Evaluation& evaluation, const std::string& sureness) const
 {

@@ -29,6 +29,9 @@ class RankingColumns
 
     std::vector<std::string> Titles() const;
 
+    /// What is said below the table of columns that do not say it themselves, a line each.
+    std::string Note() const;
+
     /// @param sureness of its place; "-" where it has none
     std::vector<std::string> Of(const Evaluation& evaluation, const std::string& sureness) const;
 

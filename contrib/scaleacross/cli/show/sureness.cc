@@ -51,6 +51,8 @@ ToJson(const Conclusion& conclusion)
                            {"runs", error->runs}})
                    : Json(nullptr)},
             {"placement_probability", JsonOf(conclusion.placement)},
+            {"optimal", conclusion.gap && *conclusion.gap == 0},
+            {"warnings", conclusion.warnings},
             {"explanation", lines},
             {"topics", topics}};
 }

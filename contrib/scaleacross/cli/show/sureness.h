@@ -25,8 +25,9 @@ Json JsonOf(const std::optional<double>& value);
 /// {"probability_best", "probability_slower", "same_as"}, each null where nothing is known.
 Json ToJson(const PlanSureness& sureness);
 
-/// {"gap", "sure", "time_error", "placement_probability", "explanation", "topics"}: what is said of
-/// a search as a whole; of each line of the explanation its Statement::topic.
+/// {"gap", "optimal", "sure", "time_error", "placement_probability", "warnings", "explanation",
+/// "topics"}: what is said of a search as a whole; of each line of the explanation its
+/// Statement::topic.
 Json ToJson(const Conclusion& conclusion);
 
 } // namespace scaleacross

@@ -170,7 +170,8 @@ class Course
     }
 
     /// What another call has run and this one has not come to, and what was offered, is an answer
-    /// too. It rules nothing out, so that what is run does not depend on when calls end.
+    /// too, and stored as such. It rules nothing out, so that what is run does not depend on when
+    /// calls end.
     void TakeWhatRanElsewhere()
     {
         std::vector<Ranked> beside;
@@ -189,10 +190,12 @@ class Course
             }
             return plan.has_value();
         });
-        for (const Ranked& ranked : m_options.offered)
+        const size_t restored = beside.size();
+        for (Ranked ranked : m_options.offered)
         {
             if (m_space.Holds(ranked.plan))
             {
+                ranked.index = m_families.PositionOf(m_space.NumberOf(ranked.plan));
                 add(ranked);
             }
         }
@@ -211,18 +214,28 @@ class Course
         const Leaderboard board = m_board;
         for (size_t i = 0; i < beside.size(); i++)
         {
-            TakeBeside(beside[i], forms[i], board);
+            const bool isTaken = TakeBeside(beside[i], forms[i], board);
+            if (isTaken && i >= restored)
+            {
+                m_sink.CountIn(beside[i].index, beside[i].plan, beside[i].report);
+                m_uncommitted++;
+            }
+        }
+        if (m_uncommitted > 0)
+        {
+            Commit();
         }
     }
 
-    /// Counts a plan as one that ran: it was not decided, or ruled out by this board.
-    void TakeBeside(const Ranked& ranked,
+    /// Counts a plan as one that ran: it was not decided, or ruled out by this board. False where
+    /// its time is below its bound.
+    bool TakeBeside(const Ranked& ranked,
                     const std::optional<ClosedForm>& form,
                     const Leaderboard& board)
     {
         if (!form || ranked.report.iterationTime < form->bound)
         {
-            return;
+            return false;
         }
         m_ran.insert(ranked.text);
         m_board.Offer(ranked);
@@ -233,6 +246,7 @@ class Course
         {
             m_partial.rejected.erase(ruledOut);
         }
+        return true;
     }
 
     /// Whether there is a plan at the position, whose report is offered if it is a time.

@@ -38,7 +38,7 @@ struct Statement
 constexpr const char* kTopics[] =
     {"best", "time", "stages", "links", "placement", "sure", "baselines", "proof"};
 
-/// What follows from a finished search.
+/// What follows from a search.
 struct Conclusion
 {
     std::optional<double> gap;          //!< Gap()
@@ -50,6 +50,7 @@ struct Conclusion
     std::optional<TimeError> timeError;      //!< FindTimeError()
     std::vector<PlanSureness> plans;         //!< by rank
     std::map<std::string, double> baselines; //!< by name: that the best plan is faster
+    std::vector<std::string> warnings;       //!< what to know of the best plan, a line each
 };
 
 } // namespace scaleacross

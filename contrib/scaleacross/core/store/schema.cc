@@ -430,6 +430,14 @@ ALTER TABLE search ADD COLUMN rest_gap_asked REAL;
 ALTER TABLE search ADD COLUMN proven_after INTEGER;
 )sql";
 
+/// What is known of a search that is not done, what to know of its best plan, and what better
+/// engines make of it; searches of before are silent of it.
+const char* const g_version19 = R"sql(
+ALTER TABLE search ADD COLUMN so_far TEXT;
+ALTER TABLE search ADD COLUMN warnings TEXT;
+ALTER TABLE search ADD COLUMN checked TEXT;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
@@ -452,7 +460,8 @@ Migrations()
                                                         g_version15,
                                                         g_version16,
                                                         g_version17,
-                                                        g_version18};
+                                                        g_version18,
+                                                        g_version19};
     return migrations;
 }
 

@@ -6,6 +6,7 @@
 #include "core/explore/search.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -279,11 +280,11 @@ SettingsIn(Database& database, const std::string& json)
 
 /// Adds the runs of an unfinished search that lie beyond where it has come, which are ranked.
 void
-CountBeyond(Database& database, SearchSummary& search)
+CountBeyond(Database& database, int64_t search, bool isWhole, Frontier& counts)
 {
     // Positions of a shard are those of the whole, in which it does not begin at 0.
-    const uint64_t next = search.counts.next;
-    if (next > 0 && !search.shard.IsWhole())
+    const uint64_t next = counts.next;
+    if (next > 0 && !isWhole)
     {
         return;
     }
@@ -291,17 +292,17 @@ CountBeyond(Database& database, SearchSummary& search)
         "SELECT status, IFNULL(reason, '') AS reason, count(*) AS count, IFNULL(min(detail), '') "
         "AS detail FROM search_run JOIN run ON run.id = run_id WHERE search_id = ? AND "
         "plan_index >= ? GROUP BY status, reason");
-    select.bind(1, search.id);
+    select.bind(1, search);
     select.bind(2, static_cast<int64_t>(next));
     while (select.executeStep())
     {
         const auto count = static_cast<uint64_t>(select.getColumn("count").getInt64());
         if (select.getColumn("status").getString() == "ok")
         {
-            search.counts.evaluated += count;
+            counts.evaluated += count;
             continue;
         }
-        Count& failed = search.counts.failed[select.getColumn("reason").getString()];
+        Count& failed = counts.failed[select.getColumn("reason").getString()];
         failed.count += count;
         failed.example =
             failed.example.empty() ? select.getColumn("detail").getString() : failed.example;
@@ -311,10 +312,35 @@ CountBeyond(Database& database, SearchSummary& search)
 
 } // namespace
 
+Frontier
+KnownCounts(Database& database, int64_t search)
+{
+    auto& select = database.Prepare("SELECT finished, shard IS NULL, plans, IFNULL(so_far, '') "
+                                    "FROM search WHERE id = ?");
+    select.bind(1, search);
+    const bool isThere = select.executeStep();
+    const bool isFinished = isThere && select.getColumn(0).getInt() != 0;
+    const bool isWhole = isThere && select.getColumn(1).getInt() != 0;
+    const uint64_t plans = isThere ? static_cast<uint64_t>(select.getColumn(2).getInt64()) : 0;
+    const std::string soFar = isThere ? select.getColumn(3).getString() : "";
+    select.reset();
+    if (!soFar.empty())
+    {
+        return SoFarOf(database, soFar, plans).counts;
+    }
+    Frontier counts = CountsOf(database, search);
+    if (!isFinished)
+    {
+        CountBeyond(database, search, isWhole, counts);
+    }
+    return counts;
+}
+
 std::vector<SearchSummary>
 ListSearches(Database& database)
 {
     std::vector<SearchSummary> searches;
+    std::map<size_t, std::string> texts; // of SoFar, which are read when no statement is open
     auto& select = database.Prepare(
         "SELECT search.id, search.study AS study, IFNULL(settings, '') AS settings, shard, shards, "
         "engine, plans, "
@@ -323,6 +349,7 @@ ListSearches(Database& database)
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
         "IFNULL(explanation, '') AS explanation, IFNULL(topics, '') AS topics, "
         "placement_probability, IFNULL(robust, '') AS robust, IFNULL(held, '') AS held, "
+        "so_far, warnings, IFNULL(checked, '') AS checked, "
         "IFNULL(scenario.study, "
         "scenario.text) AS setting, space, "
         "CASE WHEN json_valid(scenario.text) THEN "
@@ -381,17 +408,33 @@ ListSearches(Database& database)
             summary.conclusion.explanation.push_back(
                 {topics.size() == lines.size() ? topics[i] : "", lines[i]});
         }
+        if (const SQLite::Column soFar = select.getColumn("so_far"); !soFar.isNull())
+        {
+            texts.emplace(searches.size(), soFar.getString());
+        }
+        if (const SQLite::Column warnings = select.getColumn("warnings"); !warnings.isNull())
+        {
+            summary.conclusion.warnings = LinesOf(warnings.getString());
+            summary.warningsKnown = true;
+        }
+        summary.checked = LinesOf(select.getColumn("checked").getString());
         summary.held = select.getColumn("held").getString();
         summary.robust = select.getColumn("robust").getString();
         searches.push_back(std::move(summary));
     }
     select.reset();
-    for (auto& summary : searches)
+    for (size_t i = 0; i < searches.size(); i++)
     {
+        SearchSummary& summary = searches[i];
         summary.counts = CountsOf(database, summary.id);
-        if (!summary.finished)
+        if (const auto text = texts.find(i); text != texts.end())
         {
-            CountBeyond(database, summary);
+            summary.soFar = SoFarOf(database, text->second, summary.plans);
+            summary.counts = summary.soFar->counts;
+        }
+        else if (!summary.finished)
+        {
+            CountBeyond(database, summary.id, summary.shard.IsWhole(), summary.counts);
         }
     }
     return searches;

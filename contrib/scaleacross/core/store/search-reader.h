@@ -7,6 +7,7 @@
 #include "core/explore/result-sink.h"
 #include "core/explore/shard.h"
 #include "core/store/run-store.h"
+#include "core/store/so-far.h"
 
 #include <cstdint>
 #include <optional>
@@ -41,10 +42,16 @@ struct SearchSummary
     std::string method;                  //!< Search::Name()
     uint64_t keep{kUsualKeep};           //!< SearchOptions::keep
     std::string held;                    //!< HeldText(); empty where the row is older
-    Frontier counts; //!< of an unfinished one with what has run beyond where it has come
+    /// Of an unfinished one that was concluded when a call ended, and of which nothing has run
+    /// since.
+    std::optional<SoFar> soFar;
+    /// Of an unfinished one SoFar::counts, else with what has run beyond where it has come.
+    Frontier counts;
     /// Without what is said of single plans and baselines, which stands in these.
     Conclusion conclusion;
-    std::string robust; //!< JSON, as `explore --json` has it; empty: not asked for
+    bool warningsKnown{false};        //!< Conclusion::warnings are stored, if there are any
+    std::vector<std::string> checked; //!< StoreChecked()
+    std::string robust;               //!< JSON, as `explore --json` has it; empty: not asked for
 };
 
 /// A run that a search kept.
@@ -78,7 +85,8 @@ std::vector<SearchSummary> ListSearches(Database& database);
 /// The `top` best, by rank; of an unfinished search the best so far, with ranks to match.
 std::vector<KeptRun> BestRuns(Database& database, const SearchSummary& search, uint64_t top);
 
-/// Those of the Pareto front; the best of each crossing. By rank; none of an unfinished search.
+/// Those of the Pareto front; the best of each crossing. By rank; none of an unfinished search that
+/// is not concluded.
 std::vector<KeptRun> FrontRuns(Database& database, const SearchSummary& search);
 std::vector<KeptRun> PlacementRuns(Database& database, const SearchSummary& search);
 
@@ -89,6 +97,9 @@ Goals GoalsOf(Database& database, int64_t search);
 
 /// The counts of a search, up to where it has come.
 Frontier CountsOf(Database& database, int64_t search);
+
+/// SearchSummary::counts of a search.
+Frontier KnownCounts(Database& database, int64_t search);
 
 /// A run that was asked for, and of what.
 struct RunOfSetting

@@ -25,6 +25,18 @@ BindIf(SQLite::Statement& statement, int position, const std::optional<double>& 
     }
 }
 
+/// A line each.
+std::string
+TextOf(const std::vector<std::string>& lines)
+{
+    std::string text;
+    for (const std::string& line : lines)
+    {
+        text += line + "\n";
+    }
+    return text;
+}
+
 /// What of it decides the answer.
 std::string
 TextOf(const Goals& goals)
@@ -209,24 +221,52 @@ SearchStore::Load()
     return CountsOf(m_database, m_id);
 }
 
-/// Back to the beginning, and without an answer: what was concluded is of other runs. Runs stay,
-/// and are found again by their plans.
+/// Takes back what was concluded, and which runs are kept: that is of other runs.
 void
-SearchStore::Reopen()
+SearchStore::ForgetAnswer()
 {
     for (const char* sql : {
-             "UPDATE search SET next_plan = 0, evaluated = 0, bound_s = NULL, ruled_out_least = "
-             "NULL, proven_after = NULL, finished = 0, gap = NULL, explanation = NULL, topics = "
-             "NULL, robust = NULL, "
+             "UPDATE search SET gap = NULL, explanation = NULL, topics = NULL, robust = NULL, "
              "sure = NULL, placement_probability = NULL, time_error_kind = NULL, time_error_mean = "
-             "NULL, time_error_worst = NULL, time_error_runs = NULL WHERE id = ?",
-             "DELETE FROM search_count WHERE search_id = ?",
-             "DELETE FROM search_run WHERE search_id = ? AND run_id IN "
-             "(SELECT id FROM run WHERE status = 'failed')",
+             "NULL, time_error_worst = NULL, time_error_runs = NULL, warnings = NULL, checked = "
+             "NULL, so_far = NULL WHERE id = ?",
              "UPDATE search_run SET rank = NULL, pareto = 0, best_of_crossing = 0, "
              "probability_best = NULL, probability_slower = NULL, same_as = NULL "
              "WHERE search_id = ?",
              "UPDATE baseline SET probability_slower = NULL WHERE search_id = ?",
+         })
+    {
+        auto& statement = m_database.Prepare(sql);
+        statement.bind(1, m_id);
+        Database::Run(statement);
+    }
+}
+
+/// Takes back an answer that has some of the runs alone, where others have come.
+void
+SearchStore::ForgetSoFar()
+{
+    auto& select = m_database.Prepare("SELECT so_far IS NOT NULL FROM search WHERE id = ?");
+    select.bind(1, m_id);
+    const bool isSoFar = select.executeStep() && select.getColumn(0).getInt() != 0;
+    select.reset();
+    if (isSoFar)
+    {
+        ForgetAnswer();
+    }
+}
+
+/// Back to the beginning, and without an answer. Runs stay, and are found again by their plans.
+void
+SearchStore::Reopen()
+{
+    ForgetAnswer();
+    for (const char* sql : {
+             "UPDATE search SET next_plan = 0, evaluated = 0, bound_s = NULL, ruled_out_least = "
+             "NULL, proven_after = NULL, finished = 0 WHERE id = ?",
+             "DELETE FROM search_count WHERE search_id = ?",
+             "DELETE FROM search_run WHERE search_id = ? AND run_id IN "
+             "(SELECT id FROM run WHERE status = 'failed')",
          })
     {
         auto& statement = m_database.Prepare(sql);
@@ -251,6 +291,17 @@ SearchStore::Resume()
     });
     m_resumed = frontier.next;
     return frontier;
+}
+
+Frontier
+SearchStore::KnownBefore()
+{
+    Frontier known;
+    m_database.Transact([&] {
+        Find();
+        known = KnownCounts(m_database, m_id);
+    });
+    return known;
 }
 
 void
@@ -331,7 +382,8 @@ SearchStore::CountIn(uint64_t index, const Plan& plan, const Evaluation& evaluat
     m_counted.push_back({index, plan, evaluation});
 }
 
-void
+/// Whether that is new.
+bool
 SearchStore::Link(uint64_t index, int64_t run, const Plan& plan)
 {
     auto& insert = m_database.Prepare(
@@ -341,17 +393,18 @@ SearchStore::Link(uint64_t index, int64_t run, const Plan& plan)
     insert.bind(2, static_cast<int64_t>(InWhole(index)));
     insert.bind(3, run);
     insert.bind(4, m_space.LabelOf(plan));
-    Database::Run(insert);
+    const bool isNew = insert.exec() > 0;
+    insert.reset();
+    return isNew;
 }
 
-void
+/// Whether that is new.
+bool
 SearchStore::PutRow(const Row& row)
 {
     // An engine that finds a plan infeasible after all: counted, as by the filter.
-    if (!std::holds_alternative<Infeasible>(row.evaluation))
-    {
-        Link(row.index, m_runs.Put(row.plan, row.evaluation, false), row.plan);
-    }
+    return !std::holds_alternative<Infeasible>(row.evaluation) &&
+           Link(row.index, m_runs.Put(row.plan, row.evaluation, false), row.plan);
 }
 
 void
@@ -436,17 +489,17 @@ SearchStore::PutRows()
             m_runs.Put(plan, evaluation, false);
         }
     }
+    bool isNew = false;
     for (const auto& row : m_counted)
     {
         // Another process may have removed it since.
-        if (const auto run = m_runs.Find(row.plan))
-        {
-            Link(row.index, *run, row.plan);
-        }
-        else
-        {
-            PutRow(row);
-        }
+        const auto run = m_runs.Find(row.plan);
+        const bool own = run ? Link(row.index, *run, row.plan) : PutRow(row);
+        isNew = isNew || own;
+    }
+    if (isNew)
+    {
+        ForgetSoFar();
     }
 }
 
@@ -459,6 +512,7 @@ SearchStore::Finish(const Frontier& frontier, const Leaderboard& board)
             return; // by another process, with the same answer
         }
         PutFrontier(frontier);
+        ForgetSoFar();
         MarkKept(m_database, m_id, board, [this](uint64_t index) { return InWhole(index); });
         Prune(m_database, m_id);
         auto& update = m_database.Prepare("UPDATE search SET finished = 1 WHERE id = ?");
@@ -475,6 +529,7 @@ SearchStore::PutBaselineRow(const std::string& name,
                             const std::string& assumed)
 {
     Find();
+    ForgetSoFar();
     auto& insert = m_database.Prepare(
         "INSERT INTO baseline (search_id, name, run_id, label, reason, detail) "
         "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET run_id = excluded.run_id, "
@@ -574,7 +629,7 @@ SearchStore::PutConclusion(const Conclusion& conclusion)
     auto& update = m_database.Prepare(
         "UPDATE search SET gap = ?, explanation = ?, seconds = ?, sure = ?, time_error_kind = ?, "
         "time_error_mean = ?, time_error_worst = ?, time_error_runs = ?, topics = ?, "
-        "placement_probability = ? WHERE id = ?");
+        "placement_probability = ?, warnings = ?, checked = NULL, so_far = NULL WHERE id = ?");
     BindIf(update, 1, conclusion.gap);
     update.bind(2, text);
     update.bind(3, Seconds());
@@ -588,7 +643,8 @@ SearchStore::PutConclusion(const Conclusion& conclusion)
     }
     update.bind(9, topics);
     BindIf(update, 10, conclusion.placement);
-    update.bind(11, m_id);
+    update.bind(11, TextOf(conclusion.warnings));
+    update.bind(12, m_id);
     Database::Run(update);
 }
 
@@ -629,6 +685,50 @@ SearchStore::Conclude(const Conclusion& conclusion)
         PutConclusion(conclusion);
         PutSureness(conclusion);
     });
+}
+
+/// Whether there is an answer of all that runs so far, as there is where a time was up.
+bool
+SearchStore::IsConcludedSoFar()
+{
+    auto& select = m_database.Prepare("SELECT so_far FROM search WHERE id = ?");
+    select.bind(1, m_id);
+    select.executeStep();
+    const std::string text = select.getColumn(0).getString();
+    select.reset();
+    return !text.empty() && SoFarOf(m_database, text, Positions()).end == SoFar::End::Time;
+}
+
+void
+SearchStore::ConcludeSoFar(const Conclusion& conclusion,
+                           const SoFar& soFar,
+                           const Leaderboard& board)
+{
+    m_database.Transact([&] {
+        // What another process has finished is the answer. And of the same runs one that was
+        // concluded in full says more than one that was stopped at once.
+        if (Now().finished || (soFar.end == SoFar::End::Signal && IsConcludedSoFar()))
+        {
+            return;
+        }
+        ForgetAnswer();
+        MarkKept(m_database, m_id, board, [this](uint64_t index) { return InWhole(index); });
+        PutConclusion(conclusion);
+        PutSureness(conclusion);
+        auto& update = m_database.Prepare("UPDATE search SET so_far = ? WHERE id = ?");
+        update.bind(1, ToText(soFar));
+        update.bind(2, m_id);
+        Database::Run(update);
+    });
+}
+
+void
+StoreChecked(Database& database, int64_t search, const std::vector<std::string>& sentences)
+{
+    auto& update = database.Prepare("UPDATE search SET checked = ? WHERE id = ?");
+    update.bind(1, TextOf(sentences));
+    update.bind(2, search);
+    database.Transact([&update] { Database::Run(update); });
 }
 
 void

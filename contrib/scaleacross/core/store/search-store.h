@@ -8,6 +8,7 @@
 #include "core/explore/shard.h"
 #include "core/store/run-store.h"
 #include "core/store/search-reader.h"
+#include "core/store/so-far.h"
 
 #include <chrono>
 #include <cstddef>
@@ -84,6 +85,9 @@ class SearchStore : public ResultSink
                      const Evaluation& evaluation,
                      const std::string& assumed = "");
 
+    /// What earlier calls of this search have come to know: nothing of one that is new.
+    Frontier KnownBefore();
+
     /// The baseline of this name as this search has found it before, if its run answers.
     std::optional<KeptBaseline> FindBaseline(const std::string& name);
 
@@ -92,6 +96,16 @@ class SearchStore : public ResultSink
 
     /// What was concluded, for `show`. Domain: the search is finished.
     void Conclude(const Conclusion& conclusion);
+
+    /**
+     * The same of a search that is not done, with what was decided when it ended and what it would
+     * keep by then. It stays until this or another process has another run of the search, another
+     * baseline, or another answer; one that another process has finished is left as it is, and so
+     * is one whose time was up by one that a signal has stopped before it ran more.
+     *
+     * @param board of plans that were counted in (CountIn())
+     */
+    void ConcludeSoFar(const Conclusion& conclusion, const SoFar& soFar, const Leaderboard& board);
 
     int64_t Id() const
     {
@@ -133,12 +147,15 @@ class SearchStore : public ResultSink
     uint64_t Positions() const;
     uint64_t InWhole(uint64_t position) const;
     Frontier Load();
+    void ForgetAnswer();
+    void ForgetSoFar();
+    bool IsConcludedSoFar();
     void Reopen();
     State Now();
     void TakeOver();
     void PutRows();
-    void PutRow(const Row& row);
-    void Link(uint64_t index, int64_t run, const Plan& plan);
+    bool PutRow(const Row& row);
+    bool Link(uint64_t index, int64_t run, const Plan& plan);
     void PutFrontier(const Frontier& frontier);
     void PutConclusion(const Conclusion& conclusion);
     void PutSureness(const Conclusion& conclusion);
@@ -162,6 +179,10 @@ class SearchStore : public ResultSink
     std::vector<std::pair<Plan, Evaluation>> m_added;
     std::vector<Row> m_counted;
 };
+
+/// Stores what better engines make of a concluded ranking, a sentence each. It stays until the
+/// search is concluded anew.
+void StoreChecked(Database& database, int64_t search, const std::vector<std::string>& sentences);
 
 /// Stores what holds where the spans of a finished search are uncertain: JSON, as `explore --json`
 /// has it. It stays until the search is opened again or asked anew.
