@@ -170,7 +170,7 @@ class StudyFigure(unittest.TestCase):
         explore(db, study=other)
         self.refuse(db, says=r"2 searches are stored here of studies as their files say them; say "
                     r"which by --search:\n    --search 1: small-two-buildings, engines=\[analytical\] \(analytical "
-                    r"engine, \d+ plans, .*\)\n    --search 2: small-two-buildings, .*search.plan.tp=\[2\] "
+                    r"engine, \d+ combinations, .*\)\n    --search 2: small-two-buildings, .*search.plan.tp=\[2\] "
                     r"\(.*\n    --search 3: other, ", lines=4)
         self.refuse(db, "--study", "third", says="'third'.*holds: other, small-two-buildings")
         for choice in (("--study", "other"), ("--search", "3")):
