@@ -159,6 +159,32 @@ TEST_F(Commands, AStoredScenarioCanBeRun)
     EXPECT_EQ(again["memory_bytes_max"], first["memory_bytes_max"]);
 }
 
+/// Stages follow each other over the first two of three spans: losses of the third harm nobody.
+TEST_F(Commands, RunWarnsOfLossesThatItMeets)
+{
+    Write("three.yaml", R"yaml(study: three
+model: llama3-8b
+workload: {sequence: 2048, global_batch: 96}
+cluster:
+  buildings: [{name: a, gpus: 16, gpu: h100}, {name: b, gpus: 16, gpu: h100}, {name: c, gpus: 16, gpu: h100}]
+  links:
+    - {between: [a, b], distance: 10km, capacity: 400Gbps}
+    - {between: [b, c], distance: 10km, capacity: 400Gbps}
+    - {between: [a, c], distance: 10km, capacity: 400Gbps}
+plan: {tp: 8, pp: 3, crossing: pp, sharding: zero1, apportion: time}
+network: {multipath: spray-adaptive, recovery: selective-repeat}
+)yaml");
+    const auto lossesOf = [this](const std::string& span) {
+        const Call call =
+            Run("run three.yaml --no-store --set cluster.links." + span + ".loss=1e-4");
+        EXPECT_EQ(call.code, 0) << call.err;
+        return call.out.find("lost between buildings") != std::string::npos;
+    };
+    EXPECT_TRUE(lossesOf("0"));
+    EXPECT_TRUE(lossesOf("1"));
+    EXPECT_FALSE(lossesOf("2"));
+}
+
 } // namespace
 
 } // namespace scaleacross
