@@ -50,6 +50,18 @@ TEST_F(TimeLimit, AnInterruptedRunSaysSo)
     EXPECT_EQ(Read("err"), "scaleacross: interrupted; nothing is kept of what was found so far\n");
 }
 
+/// Here it waits for its study, which never comes.
+TEST_F(TimeLimit, ASearchThatIsInterruptedBeforeItBeginsSaysSo)
+{
+    const std::string command = "cd '" + folder.string() +
+                                "'; mkfifo study; sleep 60 >study & writer=$!; timeout "
+                                "--foreground -s TERM --preserve-status 2 '" +
+                                ProgramPath() +
+                                "' explore - <study >out 2>err; code=$?; kill $writer; exit $code";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 130);
+    EXPECT_EQ(Read("err"), "scaleacross: interrupted before anything has run\n");
+}
+
 /// Weights that are gathered for every microbatch in 4,096 chunks each.
 TEST_F(TimeLimit, ARunBeyondItsTimeLimitIsGivenUp)
 {
