@@ -233,12 +233,67 @@ TEST(StackCost, HostIssuesBackwardAndExpertByExpert)
     EXPECT_NEAR(cost(TinyMoe()).forward.S(), 0.4, 1e-11);
     EXPECT_NEAR(gradients(cost(TinyMoe())).S(), 0.5 + 0.4, 1e-11);
     EXPECT_EQ(cost(Tiny()).forward, dense.forward);
+    // Biases that are kernels of their own take the host as long again.
+    ModelSpec biased = TinyMoe();
+    biased.mlpBias = true;
+    EXPECT_NEAR(cost(biased).forward.S(), 0.4, 1e-11);
+    workload.stack.fusesExperts = false;
+    EXPECT_NEAR(cost(biased).forward.S(), 0.8, 1e-11);
+    EXPECT_NEAR(cost(TinyMoe()).forward.S(), 0.4, 1e-11);
+    workload.stack.fusesExperts = true;
+    // Where forward has waited for the host, the GPU waits for that, too, and then computes.
+    const Duration issued = cost(TinyMoe()).forward;
+    workload.stack.hostPerExpert = Duration();
+    const Duration computed = cost(TinyMoe()).forward;
+    workload.stack.hostPerExpert = Duration::Seconds(0.1);
+    workload.stack.routingStall = Duration::Seconds(0.3);
+    EXPECT_EQ(cost(TinyMoe()).forward, issued + Duration::Seconds(0.3) + computed);
+    workload.stack.routingStall = Duration();
     // Recorded layers: the experts' kernels are issued as before. A whole iteration: none is.
     workload.stack.cudaGraphs = "layers";
     EXPECT_NEAR(gradients(cost(TinyMoe())).S(), 0.4, 1e-11);
     EXPECT_EQ(gradients(cost(Tiny())), gradients(dense));
     workload.stack.cudaGraphs = "iteration";
     EXPECT_LT(gradients(cost(TinyMoe())).S(), 0.01);
+}
+
+TEST(StackCost, ExpertsThatAreNotFused)
+{
+    // 1,000 tokens to 2 of 4 experts each, 2,000 copies; h = 8 and f = 16. By hand, of kernels in
+    // the order in which autograd runs them, bytes a copy. Biases: forward a product in FP32 (4 x
+    // 8), its sum with BF16 (10 x 8), parts together (8 x 8), a cast (6 x 8): 224. Backward a cast
+    // (6 x 8), the sum's to BF16 (6 x 8), parts together (4 x 8), product and sum for bias and
+    // weight (12 x 8 each): 320. Clamps: forward 4 x 16 each, together 8 x 16: 256. Backward
+    // comparisons 3 x 16, three of them, joined 3 x 16, chosen 5 x 16 each, together 8 x 16: 480.
+    auto workload = WorkloadOf(1000, 1, true);
+    ParallelPlan plan;
+    const auto cost = [&](const ModelSpec& model) {
+        return CostOfLayer(model, workload, plan, OnlyMemory(), 0).mlp;
+    };
+    ModelSpec model = TinyMoe();
+    model.mlpBias = true;
+    const auto fused = cost(model);
+    EXPECT_EQ(fused.forward, cost(TinyMoe()).forward);
+    workload.stack.fusesExperts = false;
+    EXPECT_EQ(cost(TinyMoe()).forward, fused.forward);
+    const auto biased = cost(model);
+    EXPECT_NEAR(Work(biased.forward - fused.forward), 2000 * 224, 1);
+    EXPECT_NEAR(Work(biased.inputGradient - fused.inputGradient), 2000 * 320, 1);
+    EXPECT_EQ(biased.weightGradient, fused.weightGradient);
+    model.clampedMlp = true;
+    const auto clamped = cost(model);
+    EXPECT_NEAR(Work(clamped.forward - biased.forward), 2000 * 256, 1);
+    EXPECT_NEAR(Work(clamped.inputGradient - biased.inputGradient), 2000 * 480, 1);
+    // With the activation function clamps are done again.
+    plan.recompute = "activation";
+    const auto again = cost(model);
+    workload.stack.fusesExperts = true;
+    const auto plain = cost(model);
+    EXPECT_EQ(again.forward, clamped.forward);
+    EXPECT_NEAR(Work(again.inputGradient - clamped.inputGradient) -
+                    Work(plain.inputGradient - fused.inputGradient),
+                2000 * 256,
+                1);
 }
 
 TEST(StackCost, StacksDiffer)

@@ -175,7 +175,13 @@ TEST(Tokens, CopiesAreTheMeanOverAllOrdersOfScores)
                              Routing{8, 2, 4, 3, 1},
                              Routing{8, 4, 4, 2, 1},
                              Routing{8, 4, 8, 3, 0},
-                             Routing{6, 3, 6, 4, 2}})
+                             Routing{6, 3, 6, 4, 2},
+                             // Groups of which several are in a part.
+                             Routing{8, 4, 2, 3, 2},
+                             Routing{8, 4, 2, 4, 3},
+                             Routing{8, 8, 4, 3, 3},
+                             Routing{8, 8, 2, 2, 2},
+                             Routing{6, 6, 3, 3, 3}})
     {
         std::vector<uint32_t> order(r.experts);
         std::iota(order.begin(), order.end(), 0U);
@@ -193,10 +199,12 @@ TEST(Tokens, CopiesAreTheMeanOverAllOrdersOfScores)
         RoutedTokens tokens;
         tokens.experts = r.experts;
         tokens.topK = r.topK;
-        tokens.maxServers = r.most;
-        const TokenCopies copies = CopiesOf(tokens, r.servers, r.members);
-        EXPECT_NEAR(copies.servers, servers / orders, 1e-9) << r.experts << " " << r.most;
-        EXPECT_NEAR(copies.members, members / orders, 1e-9) << r.experts << " " << r.most;
+        tokens.groups = r.servers;
+        tokens.maxGroups = r.most == 0 ? r.servers : r.most;
+        EXPECT_NEAR(PartsReached(tokens, r.servers), servers / orders, 1e-9)
+            << r.experts << " " << r.most;
+        EXPECT_NEAR(PartsReached(tokens, r.members), members / orders, 1e-9)
+            << r.experts << " " << r.most;
     }
 }
 

@@ -198,7 +198,8 @@ TEST(CorrectionAgreement, FactorsNextToOneChangeNextToNothing)
     for (size_t count = 0; count < plans;)
     {
         const std::optional<Scenario> plan = volumes::DrawNetwork(random);
-        if (!plan)
+        // That schedule makes its order from times: another millionth may be another order.
+        if (!plan || plan->Job().plan.schedule == Schedule("latency-aware"))
         {
             continue;
         }

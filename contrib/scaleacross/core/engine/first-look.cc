@@ -205,7 +205,8 @@ BoundAbove(const Scenario& scenario,
         spans = std::min(spans, passes->SpanSeconds(*beside, layout, shape.microbatches, false));
     }
     const SoftwareStack& stack = job.workload.stack;
-    const bool byHost = stack.hostPerLayerBackward > Duration() || stack.hostPerExpert > Duration();
+    const bool byHost = stack.hostPerLayerBackward > Duration() ||
+                        (job.model.IsMoe() && stack.hostPerExpert > Duration());
     if (byHost || (job.model.IsMoe() && job.plan.ExpertsApart()))
     {
         // What is computed again may stand beside a collective that nothing else hides.

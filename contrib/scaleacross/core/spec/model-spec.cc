@@ -187,6 +187,16 @@ ModelSpec::Fields()
                    &M::experts),
         Row::Whole("top_k", 0, 1U << 14, "routed experts that a token visits", &M::topK),
         Row::Whole("expert_ffn", 0, g_widest, "width of a routed expert", &M::expertFfn),
+        Row::Whole("expert_groups",
+                   0,
+                   1U << 14,
+                   "equal groups of experts, of which a token visits top_k_groups; 0: none",
+                   &M::expertGroups),
+        Row::Whole("top_k_groups",
+                   0,
+                   1U << 14,
+                   "with expert_groups: groups that a token's experts are in, at most",
+                   &M::topKGroups),
         Row::Whole("shared_ffn",
                    0,
                    g_widest,
@@ -235,6 +245,7 @@ ModelSpec::Fields()
                   "projections of query, key and value have biases, that of the output has none",
                   &M::qkvBias),
         Row::Bool("mlp_bias", "MLPs, experts and router have biases", &M::mlpBias),
+        Row::Bool("clamped_mlp", "gate and up are clamped before their product", &M::clampedMlp),
         Row::Bool("router_bias", "the router has a bias", &M::routerBias),
         Row::Bool("norm_bias", "norms have biases, as LayerNorm has", &M::normBias),
         Row::Bool("head_bias", "the output head has a bias", &M::headBias),
@@ -359,6 +370,8 @@ ModelSpec::Validate() const
         for (const auto& [key, value] : {std::pair<const char*, uint64_t>{"model.top_k", topK},
                                          {"model.router_bias", routerBias ? 1 : 0},
                                          {"model.expert_ffn", expertFfn},
+                                         {"model.expert_groups", expertGroups},
+                                         {"model.top_k_groups", topKGroups},
                                          {"model.shared_ffn", sharedFfn},
                                          {"model.moe_every", moeEvery},
                                          {"model.leading_dense", leadingDense}})
@@ -378,6 +391,7 @@ ModelSpec::Validate() const
         const std::string ofLayers = "the model has " + std::to_string(layers) + " layers";
         CheckWhole("model.top_k", topK, 1, experts, ofExperts);
         CheckWhole("model.expert_ffn", expertFfn, 1, g_widest, ofExperts);
+        ValidateGroups();
         CheckWhole("model.moe_every", moeEvery, 1, layers, ofExperts + ", and " + ofLayers);
         CheckWhole("model.leading_dense",
                    leadingDense,
@@ -408,6 +422,34 @@ ModelSpec::Validate() const
                           "more than 1e18 parameters",
                           "at most 1e18",
                           "check hidden, experts, expert_ffn and layers");
+    }
+}
+
+void
+ModelSpec::ValidateGroups() const
+{
+    const std::string ofGroups = std::to_string(expertGroups) + " groups of experts";
+    if (expertGroups == 0)
+    {
+        CheckWhole("model.top_k_groups", topKGroups, 0, 0, "there are no groups of experts");
+        return;
+    }
+    if (experts % expertGroups != 0)
+    {
+        throw ConfigError("model.expert_groups",
+                          ofGroups + " for " + std::to_string(experts) + " experts",
+                          "a divisor of model.experts",
+                          "groups are equal: give each as many experts");
+    }
+    CheckWhole("model.top_k_groups", topKGroups, 1, expertGroups, "there are " + ofGroups);
+    if (uint64_t{topKGroups} * (experts / expertGroups) < topK)
+    {
+        throw ConfigError("model.top_k_groups",
+                          std::to_string(topKGroups) + " groups have " +
+                              std::to_string(topKGroups * (experts / expertGroups)) +
+                              " experts, and a token goes to " + std::to_string(topK),
+                          "as many groups as have the top_k experts of a token",
+                          "raise it, or lower model.top_k or model.expert_groups");
     }
 }
 

@@ -49,6 +49,8 @@ struct ModelSpec
     uint32_t experts{0};       //!< E, routed experts of a MoE layer; 0 for a dense model
     uint32_t topK{0};          //!< k, routed experts a token visits
     uint64_t expertFfn{0};     //!< f_e, width of one routed expert
+    uint32_t expertGroups{0};  //!< G, equal groups of experts in their order; 0: none
+    uint32_t topKGroups{0};    //!< groups that the experts of a token are in, at most
     uint64_t sharedFfn{0};     //!< f_s, total width of the shared experts; 0 if none
     uint32_t moeEvery{0};      //!< every moeEvery-th layer is MoE (1: all); 0 for a dense model
     uint64_t vocabulary{0};    //!< V
@@ -63,6 +65,7 @@ struct ModelSpec
     uint32_t leadingDense{0};  //!< the first layers, which are dense whatever moeEvery says
     bool attentionBias{false}; //!< Q, K, V and output projections have biases: (a + 2g) d + h
     bool mlpBias{false};       //!< MLPs, experts and router have biases
+    bool clampedMlp{false};    //!< gate and up are clamped before their product
     bool qkvBias{false};       //!< Q, K and V projections alone have biases: (a + 2g) d
     bool queryKeyNorm{false};  //!< norms of a head's queries and of its keys, shared: 2d per layer
     bool wideQueryKeyNorm{
@@ -191,6 +194,7 @@ struct ModelSpec
     }
 
     void ValidateAttention() const;
+    void ValidateGroups() const;
 };
 
 } // namespace scaleacross

@@ -93,6 +93,10 @@ struct SoftwareStack
     /// peaks of such software hold (doc/memory.md).
     double dispatchCopies{2};
 
+    /// Biases of experts and clamps of their gates are done by the GEMMs beside them. Otherwise
+    /// element-wise kernels of their own do them (compute-cost.cc has their bytes).
+    bool fusesExperts{true};
+
     /// Weight gradients are added up in their GEMM, and the software that asks for a gradient of
     /// every weight gets a stand-in of 16 bits an element: one for each shape, which stays.
     bool gradientStandIns{false};
@@ -112,8 +116,9 @@ struct SoftwareStack
     Duration hostPerLayer;
     /// and its backward, which compiled code issues (PyTorch's autograd engine), faster.
     Duration hostPerLayerBackward;
-    /// What each expert on the rank adds to either in a MoE layer, where the software issues
-    /// kernels of their own for it.
+    /// What the host needs to issue the kernels of an expert on the rank, in either direction of a
+    /// MoE layer, and as much again for biases that are kernels of their own. It adds to
+    /// hostPerLayer; where forward has waited for the host, forward takes all of it longer.
     Duration hostPerExpert;
 
     /// What a MoE layer's forward waits for the host where its experts take all tokens that choose

@@ -237,6 +237,32 @@ TEST(ModelConfig, LayersOutOfTurnAreRefused)
     EXPECT_THAT(Refusal(llama4 + R"(, "moe_layers": [0, 2]})").Where(), HasSubstr("moe_layers"));
 }
 
+TEST(ModelConfig, GroupsOfExpertsAreThoseThatLimitAToken)
+{
+    const auto groups = [](const std::string& type, const std::string& more) {
+        const ModelSpec model = ParseModelConfig(
+            R"({"model_type": ")" + type + R"(", "num_hidden_layers": 2, "hidden_size": 64,
+            "num_attention_heads": 4, "vocab_size": 100, "kv_lora_rank": 8, "qk_rope_head_dim": 8,
+            "qk_nope_head_dim": 8, "v_head_dim": 8, "n_routed_experts": 16,
+            "num_experts_per_tok": 4, "moe_intermediate_size": 32, "intermediate_size": 64,
+            "first_k_dense_replace": 0)" +
+                more + "}",
+            "m");
+        return std::make_pair(model.expertGroups, model.topKGroups);
+    };
+    using Groups = std::pair<uint32_t, uint32_t>;
+    // Left out they are those of the class, of DeepSeek-V2 none.
+    EXPECT_EQ(groups("deepseek_v3", ""), Groups(8, 4));
+    EXPECT_EQ(groups("deepseek_v2", ""), Groups(0, 0));
+    EXPECT_EQ(groups("deepseek_v3", R"(, "n_group": 4, "topk_group": 2)"), Groups(4, 2));
+    const std::string eight = R"(, "n_group": 8, "topk_group": 3, "topk_method": )";
+    EXPECT_EQ(groups("deepseek_v2", eight + R"("group_limited_greedy")"), Groups(8, 3));
+    EXPECT_EQ(groups("deepseek_v2", eight + R"("greedy")"), Groups(0, 0));
+    // One group, or all of them, limit nothing.
+    EXPECT_EQ(groups("kimi_k2", R"(, "n_group": 1, "topk_group": 1)"), Groups(0, 0));
+    EXPECT_EQ(groups("deepseek_v3", R"(, "n_group": 8, "topk_group": 8)"), Groups(0, 0));
+}
+
 TEST(ModelConfig, BrokenFilesGiveOneClearError)
 {
     EXPECT_THAT(Refusal("{").Problem(), HasSubstr("not JSON: parse error at line 1"));

@@ -171,6 +171,13 @@ class ConfigDraw
             m_config["moe_layer_freq"] = 1;
             Set("q_lora_rank", Number(0, 1) * Number(1, 64));
         }
+        if (m_config.contains("n_group")) // equal groups
+        {
+            const auto groups = Number(1, 4);
+            m_config["n_group"] = groups;
+            m_config["topk_group"] = Number(1, groups);
+            m_config["n_routed_experts"] = groups * Number(1, 24);
+        }
         for (const char* key : {"first_k_dense_replace", "moe_layer_start_index"})
         {
             Set(key, Number(0, layers - 1));
@@ -241,7 +248,9 @@ TEST(PublishedConfigs, DrawnOnesAreReadToTheParameter)
 TEST(PublishedConfigs, EveryKeyThatIsReadMatters)
 {
     // Without a window that is used, and with MoE layers to the end, these have no say.
+    // Nor has the way in which groups are chosen where there are none.
     const std::map<std::string, std::set<std::string>> idle = {
+        {"deepseek_v2", {"topk_method"}},
         {"qwen2", {"sliding_window", "max_window_layers", "use_sliding_window"}},
         {"qwen3", {"sliding_window", "max_window_layers", "use_sliding_window"}},
         {"qwen3_moe", {"sliding_window"}}};
@@ -279,6 +288,8 @@ TEST(PublishedConfigs, EveryKeyThatIsReadMatters)
                 const bool same = model.TotalParameters() == whole.TotalParameters() &&
                                   model.ActiveParameters() == whole.ActiveParameters() &&
                                   model.window == whole.window && model.heads == whole.heads &&
+                                  model.expertGroups == whole.expertGroups &&
+                                  model.topKGroups == whole.topKGroups &&
                                   model.fullAttentionEvery == whole.fullAttentionEvery;
                 EXPECT_FALSE(same) << family.type << " " << key;
             }

@@ -43,6 +43,11 @@ ReadDeepSeek(const ConfigObject& config)
         model.topK = topK ? *topK : config.Count<uint32_t>("num_experts_per_tok");
         model.expertFfn = width;
         model.sharedFfn = shared * width;
+        // DeepSeek-V2's class alone has a method, and by default one without groups.
+        if (config.Text("topk_method") != "greedy")
+        {
+            ReadGroups(config, model);
+        }
     }
     const auto first = config.Count<uint32_t>("first_k_dense_replace");
     config.Demand("moe_layer_freq",
@@ -63,7 +68,7 @@ const char* const g_v3 =
         "moe_intermediate_size": 2048, "num_hidden_layers": 61, "num_attention_heads": 128,
         "n_shared_experts": 1, "n_routed_experts": 256, "kv_lora_rank": 512, "q_lora_rank": 1536,
         "qk_rope_head_dim": 64, "v_head_dim": 128, "qk_nope_head_dim": 128,
-        "num_experts_per_tok": 8, "first_k_dense_replace": 3,
+        "num_experts_per_tok": 8, "first_k_dense_replace": 3, "n_group": 8, "topk_group": 4,
         "tie_word_embeddings": false, "attention_bias": false})";
 
 } // namespace
@@ -78,7 +83,7 @@ LatentFamilies()
              "moe_intermediate_size": 1407, "num_hidden_layers": 32, "num_attention_heads": 32,
              "n_shared_experts": 2, "n_routed_experts": 64, "kv_lora_rank": 512,
              "q_lora_rank": 1536, "qk_rope_head_dim": 64, "v_head_dim": 128,
-             "qk_nope_head_dim": 128, "first_k_dense_replace": 0,
+             "qk_nope_head_dim": 128, "first_k_dense_replace": 0, "topk_method": "greedy",
              "tie_word_embeddings": false, "attention_bias": false, "mlp_bias": false})",
          {{"num_experts", "n_routed_experts"}},
          {"head_dim", "num_nextn_predict_layers", "qk_head_dim"},

@@ -102,7 +102,6 @@ NeutralKeys()
         "aux_loss_alpha",
         "embedding_multiplier",
         "logits_scaling",
-        "n_group",
         "norm_topk_prob",
         "output_router_logits",
         "residual_multiplier",
@@ -111,7 +110,6 @@ NeutralKeys()
         "router_jitter_noise",
         "scoring_func",
         "seq_aux",
-        "topk_group",
         "topk_method",
         // How it is run elsewhere.
         "chunk_size_feed_forward",
@@ -438,6 +436,18 @@ ReadWindowOfAll(const ConfigObject& config, ModelSpec& model)
 {
     model.window = config.MaybeCount<uint32_t>("sliding_window").value_or(0);
     CheckLayerTypes(config, model);
+}
+
+void
+ReadGroups(const ConfigObject& config, ModelSpec& model)
+{
+    const auto groups = config.MaybeCount<uint32_t>("n_group").value_or(1);
+    const auto visited = config.MaybeCount<uint32_t>("topk_group").value_or(groups);
+    if (visited < groups)
+    {
+        model.expertGroups = groups;
+        model.topKGroups = visited;
+    }
 }
 
 void

@@ -110,6 +110,9 @@ void CheckLayerTypes(const ConfigObject& config, const ModelSpec& model);
 /// Reads `sliding_window` where it is a window of all layers; null or left out: none.
 void ReadWindowOfAll(const ConfigObject& config, ModelSpec& model);
 
+/// Reads `n_group` groups of experts, of which a token visits `topk_group`, where that limits it.
+void ReadGroups(const ConfigObject& config, ModelSpec& model);
+
 /// Reads the width of the dense layers' MLPs from `key`, where there are such layers.
 void ReadDenseWidth(const ConfigObject& config, const std::string& key, ModelSpec& model);
 

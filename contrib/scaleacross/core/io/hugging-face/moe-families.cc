@@ -175,6 +175,7 @@ ReadGlm4Moe(const ConfigObject& config)
     model.topK = config.Count<uint32_t>("num_experts_per_tok");
     model.expertFfn = config.Count<uint64_t>("moe_intermediate_size");
     model.sharedFfn = config.Count<uint32_t>("n_shared_experts") * model.expertFfn;
+    ReadGroups(config, model);
     const auto dense = config.Count<uint32_t>("first_k_dense_replace");
     SetMoeLayers(config,
                  "first_k_dense_replace",
@@ -226,6 +227,7 @@ ReadGptOss(const ConfigObject& config)
     ModelSpec model = ReadCommon(config);
     ReadLocalExperts(config, model);
     model.mlpBias = true;
+    model.clampedMlp = true;
     model.attentionBias = config.Flag("attention_bias");
     model.attentionSinks = true;
     const auto window = config.MaybeCount<uint32_t>("sliding_window").value_or(0);

@@ -414,17 +414,60 @@ constexpr double g_copyShare = 0.82;
 constexpr uint64_t g_chunkTokens = 12 * 16;
 constexpr uint32_t g_chunksUnderWay = 128 / 16;
 
-/// Parts, of n equal ones of the experts, that a token reaches in the mean.
+/// C(all - part, k) / C(all, k): that k of `all` are none of `part` among them.
 double
-PartsReached(const RoutedTokens& tokens, uint32_t n)
+NoneOf(double all, double part, uint32_t k)
+{
+    double none = 1;
+    for (uint32_t i = 0; i < k; i++)
+    {
+        none *= std::max(all - part - i, 0.0) / (all - i);
+    }
+    return none;
+}
+
+/// Probabilities of d groups and n parts, each a part of a group, after all of a token's experts:
+/// at d (k + 1) + n.
+std::vector<double>
+GroupsAndParts(const RoutedTokens& tokens, uint32_t parts)
 {
     const double experts = tokens.experts;
-    double none = 1; // C(E - E/n, k) / C(E, k)
-    for (uint32_t i = 0; i < tokens.topK; i++)
+    const double inGroup = experts / tokens.groups;
+    const double inPart = experts / parts;
+    const uint32_t most = tokens.maxGroups;
+    const uint32_t k = tokens.topK;
+    std::vector<double> now((most + 1) * (k + 1), 0.0);
+    now[0] = 1;
+    for (uint32_t i = 0; i < k; i++)
     {
-        none *= std::max(experts - experts / n - i, 0.0) / (experts - i);
+        std::vector<double> next(now.size(), 0.0);
+        for (uint32_t d = 0; d <= std::min(i, most); d++)
+        {
+            for (uint32_t m = d; m <= i; m++)
+            {
+                const double before = now[d * (k + 1) + m];
+                const double newGroup = d < most ? (tokens.groups - d) * inGroup : 0;
+                const double newPart = d * inGroup - m * inPart;
+                const double same = std::max(0.0, m * inPart - i);
+                const double all = newGroup + newPart + same;
+                if (before == 0 || all <= 0)
+                {
+                    continue;
+                }
+                if (newGroup > 0)
+                {
+                    next[(d + 1) * (k + 1) + m + 1] += before * newGroup / all;
+                }
+                if (newPart > 0)
+                {
+                    next[d * (k + 1) + m + 1] += before * newPart / all;
+                }
+                next[d * (k + 1) + m] += before * same / all;
+            }
+        }
+        now = std::move(next);
     }
-    return n * (1 - none);
+    return now;
 }
 
 /// Of all bytes, those of so many copies in place of one for each expert.
@@ -485,60 +528,29 @@ SendStraightAway(const RoutedTokens& tokens,
 
 } // namespace
 
-TokenCopies
-CopiesOf(const RoutedTokens& tokens, uint32_t servers, uint32_t members)
+double
+PartsReached(const RoutedTokens& tokens, uint32_t parts)
 {
-    if (tokens.maxServers == 0 || tokens.maxServers >= std::min(servers, tokens.topK))
-    {
-        return {PartsReached(tokens, servers), PartsReached(tokens, members)};
-    }
     const double experts = tokens.experts;
-    const double onServer = experts / servers;
-    const double onMember = experts / members;
-    const uint32_t most = tokens.maxServers;
-    // Probabilities of d servers and m members after i experts, at d (k + 1) + m.
+    const uint32_t groups = tokens.groups;
     const uint32_t k = tokens.topK;
-    std::vector<double> now((most + 1) * (k + 1), 0.0);
-    now[0] = 1;
-    for (uint32_t i = 0; i < k; i++)
+    const bool limited = groups > 0 && tokens.maxGroups < std::min(groups, k);
+    if (!limited || (parts % groups != 0 && groups % parts != 0))
     {
-        std::vector<double> next(now.size(), 0.0);
-        for (uint32_t d = 0; d <= std::min(i, most); d++)
-        {
-            for (uint32_t m = d; m <= i; m++)
-            {
-                const double before = now[d * (k + 1) + m];
-                const double newServer = d < most ? (servers - d) * onServer : 0;
-                const double newMember = d * onServer - m * onMember;
-                const double same = std::max(0.0, m * onMember - i);
-                const double all = newServer + newMember + same;
-                if (before == 0 || all <= 0)
-                {
-                    continue;
-                }
-                if (newServer > 0)
-                {
-                    next[(d + 1) * (k + 1) + m + 1] += before * newServer / all;
-                }
-                if (newMember > 0)
-                {
-                    next[d * (k + 1) + m + 1] += before * newMember / all;
-                }
-                next[d * (k + 1) + m] += before * same / all;
-            }
-        }
-        now = std::move(next);
+        return parts * (1 - NoneOf(experts, experts / parts, k));
     }
-    TokenCopies copies{0, 0};
-    for (uint32_t d = 0; d <= most; d++)
+    const bool inGroups = parts % groups == 0;
+    const std::vector<double> found = GroupsAndParts(tokens, inGroups ? parts : groups);
+    double reached = 0;
+    for (uint32_t d = 0; d <= tokens.maxGroups; d++)
     {
         for (uint32_t m = 0; m <= k; m++)
         {
-            copies.servers += now[d * (k + 1) + m] * d;
-            copies.members += now[d * (k + 1) + m] * m;
+            reached += found[d * (k + 1) + m] *
+                       (inGroups ? m : parts * (1 - NoneOf(groups, groups / parts, d)));
         }
     }
-    return copies;
+    return reached;
 }
 
 Collective
@@ -561,15 +573,14 @@ LowerRouted(const RoutedTokens& tokens,
         return collective;
     }
     collective.phases.clear();
-    const TokenCopies copies = CopiesOf(tokens, split.Servers(), group.Size());
     if (split.Servers() > 1)
     {
-        const Bytes bytes = Once(tokens, copies.servers);
+        const Bytes bytes = Once(tokens, PartsReached(tokens, split.Servers()));
         collective.phases.push_back({Pattern::DirectAllToAll, split.outer, bytes});
     }
     if (split.inner.Size() > 1)
     {
-        const Bytes bytes = Once(tokens, copies.members);
+        const Bytes bytes = Once(tokens, PartsReached(tokens, group.Size()));
         collective.phases.push_back({Pattern::DirectAllToAll, split.inner, bytes});
     }
     Bytes largest;
@@ -605,8 +616,7 @@ CountedBytes(const RoutedTokens& tokens,
         return tokens.bytes;
     }
     const uint32_t servers = ServerSplit(group, layout).Servers();
-    const TokenCopies copies = CopiesOf(tokens, servers, group.Size());
-    return Once(tokens, servers > 1 ? copies.servers : copies.members);
+    return Once(tokens, PartsReached(tokens, servers > 1 ? servers : group.Size()));
 }
 
 std::vector<RankGroup>

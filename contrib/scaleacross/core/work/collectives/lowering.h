@@ -84,42 +84,35 @@ struct RoutedTokens
     uint32_t experts{0}; //!< E, evenly over the group
     uint32_t topK{0};    //!< k, of which a token goes to any k with equal probability
     bool back{false};    //!< what comes back and is added up
-    /// Servers that a token's experts may be on: those of its best experts (group-limited routing
-    /// of DeepSeek-V3, with servers for groups); 0: any number.
-    uint32_t maxServers{0};
-    Bytes token{}; //!< of one copy of a token; kernels' chunks and messages follow from it
-};
-
-/// Copies of a token that are sent, in the mean.
-struct TokenCopies
-{
-    double servers; //!< one to each that has any of its experts
-    double members; //!< one to each that has any
+    Bytes token{};       //!< of one copy of a token; kernels' chunks and messages follow from it
+    /// Group-limited routing, as DeepSeek-V3 has it: of so many equal groups of the experts, in
+    /// their order, a token goes to `maxGroups`, those of its best experts; 0: to any.
+    uint32_t groups{0};
+    uint32_t maxGroups{0};
 };
 
 /**
- * The copies of a token with k of E experts that lie evenly over `servers` servers with `members`
- * members in all. Its experts come in the order of their scores, in which all orders are as
- * probable: after i of them, on d servers and m members, there are (servers - d) E / servers
- * experts on new servers, d E / servers - m E / members on new members of those that it has, and m
- * E / members - i on members that it has. With d = M servers only those are allowed.
+ * Of `parts` equal parts of the experts, in their order (those of a member, or of a server), how
+ * many a token with k of E experts reaches in the mean. Its experts come in the order of their
+ * scores, in which all orders are as probable. Without groups that is n (1 - C(E - E/n, k) / C(E,
+ * k)) of n parts.
  *
- * Without a limit that is n (1 - C(E - E/n, k) / C(E, k)) of n servers, or members.
+ * With G groups, of which it goes to M at most, and n a multiple of G: after i experts in d groups
+ * and m parts there are (G - d) E / G experts in new groups, d E / G - m E / n in new parts of
+ * groups that it has, and m E / n - i in parts that it has; with d = M only the last two are
+ * allowed. Where a part is G / n groups, the d that it has are any d of G: n (1 - C(G - G/n, d) /
+ * C(G, d)). Where neither divides the other the limit is left out, so that it is never too little.
  *
- * Worked case: 2 servers of 1 member, 4 experts, k = 2: the second is on the other server in 2 of 3
- * cases, so 1.667 copies; with a limit of 1 it is 1.
+ * Worked case: 2 parts, 4 experts, k = 2: the second is in the other part in 2 of 3 cases, so
+ * 1.667; with these parts for groups and a limit of 1 it is 1.
  */
-TokenCopies CopiesOf(const RoutedTokens& tokens, uint32_t servers, uint32_t members);
+double PartsReached(const RoutedTokens& tokens, uint32_t parts);
 
 /**
  * The all-to-all of routed tokens. With an algorithm that sends a token to each server once, as
  * DeepEP does: between the servers' members in equal positions one copy for each server that has
- * any of a token's experts, inside servers one for each member; what comes back is added up inside
- * the server first. Of n equal parts of the experts a token reaches
- *
- *     n (1 - C(E - E/n, k) / C(E, k))
- *
- * in the mean. Otherwise Lower()'s, with a copy for each expert.
+ * any of a token's experts, inside servers one for each member, PartsReached(); what comes back is
+ * added up inside the server first. Otherwise Lower()'s, with a copy for each expert.
  *
  * By DeepEP's kernels for throughput the same goes on in chunks of 192 tokens (16 of each of 12
  * channels), so that tokens are forwarded inside servers while others arrive. As many chunks as

@@ -171,20 +171,62 @@ class PartCost
         m_time.inputGradient += m_kernels.Permutation(bytes, kernels);
     }
 
-    /// What forward waits for the host to learn how many tokens its experts have.
-    void AddRoutingStall()
+    /// The host issues kernels for each of so many experts, in either direction. Where forward has
+    /// waited for the host to learn how many tokens they have, it is ahead of the GPU no more, and
+    /// forward takes as much longer. That is as if no kernel ran while the next is issued, which
+    /// the value that is fitted makes good.
+    void AddHostOfExperts(double experts, bool biases)
     {
-        if (m_workload.capacityFactor == 0 && !m_stack.cudaGraphs->experts)
+        if (m_stack.cudaGraphs->experts)
         {
-            m_stalls += m_stack.routingStall.S();
-            m_time.forward += m_stack.routingStall.S();
+            return;
+        }
+        const double each = m_stack.hostPerExpert.S() * (biases && !m_stack.fusesExperts ? 2 : 1);
+        m_hostOfExperts += experts * each;
+        if (m_workload.capacityFactor == 0)
+        {
+            const double stall = m_stack.routingStall.S();
+            m_stalls += stall > 0 ? stall + experts * each : 0;
+            m_time.forward += stall > 0 ? stall + experts * each : 0;
         }
     }
 
-    /// The host issues kernels for each of so many experts, in either direction.
-    void AddHostOfExperts(double experts)
+    /**
+     * What experts have beside GEMMs and activation functions where no GEMM does it, for so many
+     * copies of tokens, in bytes as Megatron Core's TEGroupedMLP and fused_bias_geglu.py move them
+     * (core_v0.16.0), which are counted as they stand.
+     *
+     * Clamps, per element of the width f: gate and up are clamped, 2 x (2 + 2), and put side by
+     * side again, 4 + 4, forward. Backward is no kernel of its own in PyTorch (clamp_backward): the
+     * gate, which has a maximum only, is compared (2 + 1) and its gradient chosen (1 + 2 + 2); up
+     * is compared twice, both are joined (1 + 1 + 1), and its gradient is chosen, 14; and the two
+     * gradients are put together, 4 + 4.
+     *
+     * The bias of the second layer, weighted by the router in FP32, per element of h: the product
+     * is written (4), the sum reads both and is FP32 (2 + 4 + 4), the experts' parts are put
+     * together (4 + 4) and cast (4 + 2), 28 in all. Backward casts to FP32 (2 + 4), casts for the
+     * experts' output (4 + 2) and puts its parts together (2 + 2), multiplies by the weight and
+     * sums up for the bias (4 + 4 + 4), and multiplies by the bias and sums up for the weight (4 +
+     * 4 + 4), 40 in all. The first layer's bias is added by its GEMM, and its gradient summed up by
+     * that of the weights or by the cast of the output's gradient.
+     *
+     * A kernel for each expert counts once: what its launch takes is the host's.
+     */
+    void AddUnfusedExperts(const ModelSpec& model, double copies, double f)
     {
-        m_hostOfExperts += m_stack.cudaGraphs->experts ? 0 : experts * m_stack.hostPerExpert.S();
+        if (m_stack.fusesExperts)
+        {
+            return;
+        }
+        const double h = model.hidden;
+        if (model.clampedMlp)
+        {
+            AddCopies(copies * 16 * f, 3, copies * 30 * f, 7);
+        }
+        if (model.mlpBias)
+        {
+            AddCopies(copies * 28 * h, 4, copies * 40 * h, 7);
+        }
     }
 
     void AddLoss(double logits)
@@ -209,6 +251,15 @@ class PartCost
     void AddResidual(double width)
     {
         AddElementwise(OwnTokens() * 6 * width, 1, OwnTokens() * 6 * width, 1);
+    }
+
+    /// Clamps that no GEMM does are done again backward with the activation function.
+    void RepeatClamps(const ModelSpec& model, double copies, double f)
+    {
+        if (model.clampedMlp && !m_stack.fusesExperts)
+        {
+            AddCopies(0, 0, copies * 16 * f, 3);
+        }
     }
 
     /// What an element-wise kernel does forward is done again backward.
@@ -541,19 +592,15 @@ AddExperts(const ModelSpec& model,
     // sum of what comes back reads k and writes one, 2 k h + 2 h; backward moves the same.
     const double permuted = own * model.hidden * (6 * k + 2);
     part.AddPermutation(permuted, 2);
-    part.AddRoutingStall();
     // Each of the E / ep experts here works on an equal part of the copies that came to the etp
     // ranks that it is split over.
     const double experts = static_cast<double>(model.experts) / plan.ep;
-    part.AddHostOfExperts(experts);
+    part.AddHostOfExperts(experts, model.mlpBias);
     const double split = plan.ExpertTensor();
     const double tokens = split == part.Tp() ? part.Tokens() : own * split;
-    AddMlp(model,
-           tokens * k / experts,
-           static_cast<double>(model.expertFfn) / split,
-           experts,
-           true,
-           part);
+    const double width = static_cast<double>(model.expertFfn) / split;
+    AddMlp(model, tokens * k / experts, width, experts, true, part);
+    part.AddUnfusedExperts(model, tokens * k, width);
 }
 
 PassTime
@@ -595,6 +642,7 @@ TimeOfMlp(const ModelSpec& model,
         const double routed = moe && !again.linears ? model.topK * workload.ExpertLoad(plan.ep) *
                                                           static_cast<double>(model.expertFfn)
                                                     : 0;
+        part.RepeatClamps(model, part.Tokens() / part.Tp(), routed);
         const double width = routed + (moe && again.sharedExperts ? 0 : dense);
         part.Repeat(part.Tokens() / part.Tp() * width * ActivationForward(model), 1);
     }

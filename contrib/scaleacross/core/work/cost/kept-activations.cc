@@ -79,6 +79,15 @@ WidthBytes(const JobSpec& job, double width)
     return ((job.model.gatedMlp ? 4 : 2) + OperandBytes(job)) * width;
 }
 
+/// Bytes that experts' clamps save where no GEMM does them: what they make, which the activation
+/// function's backward reads, beside what they read.
+double
+ClampedPerToken(const JobSpec& job, uint32_t layer)
+{
+    return job.model.clampedMlp && !job.workload.stack.fusesExperts ? 4 * RoutedWidth(job, layer)
+                                                                    : 0;
+}
+
 /// Bytes of the dispatched copies that experts read.
 double
 CopiesPerToken(const JobSpec& job, uint32_t layer)
@@ -145,13 +154,14 @@ double
 WholeMlpPerToken(const JobSpec& job, uint32_t layer)
 {
     const double parts = job.plan.recompute->norms ? 0 : KeptParts(job) - 1;
-    return WidthBytes(job, MlpWidth(job, layer)) + CopiesPerToken(job, layer) +
+    return WidthBytes(job, MlpWidth(job, layer)) + ClampedPerToken(job, layer) +
+           CopiesPerToken(job, layer) +
            MlpInputBytes(job, layer) * parts * job.model.hidden * Repeated(job);
 }
 
 /// Bytes that recomputing parts of an MLP drops: all of the shared experts, and, where they are
 /// not among these, the products of gate and up, 2f of the 6f, which come again from those two
-/// (GELU: its output, 2f of the 4f, from its input).
+/// (GELU: its output, 2f of the 4f, from its input), and what clamps have made of these.
 double
 PartsOfMlpPerToken(const JobSpec& job, uint32_t layer)
 {
@@ -159,7 +169,9 @@ PartsOfMlpPerToken(const JobSpec& job, uint32_t layer)
     const bool moe = job.model.IsMoeLayer(layer);
     const double shared = moe && again.sharedExperts ? static_cast<double>(job.model.sharedFfn) : 0;
     return WidthBytes(job, shared) +
-           (again.activations ? OperandBytes(job) * (MlpWidth(job, layer) - shared) : 0);
+           (again.activations
+                ? OperandBytes(job) * (MlpWidth(job, layer) - shared) + ClampedPerToken(job, layer)
+                : 0);
 }
 
 /// Bytes of these that recomputing linear layers drops: the outputs of those it does again, 2 bytes
@@ -241,7 +253,8 @@ SavedPerToken(const JobSpec& job, uint32_t layer)
     // Two inputs of norms, and the norms' outputs, which the projection reads.
     const double module = model.IsModule(layer) ? (4 + 2 * operand) * h : 0;
     return module + SavedByAttention(job) + (2 + MlpInputBytes(job, layer) * KeptParts(job)) * h +
-           WidthBytes(job, MlpWidth(job, layer)) + CopiesPerToken(job, layer);
+           WidthBytes(job, MlpWidth(job, layer)) + ClampedPerToken(job, layer) +
+           CopiesPerToken(job, layer);
 }
 
 double

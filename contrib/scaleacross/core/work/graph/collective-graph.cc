@@ -117,7 +117,8 @@ RoutedTokensOf(const CollectiveSpec& spec,
     tokens.experts = given.experts;
     tokens.topK = given.topK;
     tokens.back = spec.op == CollectiveOp::Combine;
-    tokens.maxServers = given.maxNodes;
+    tokens.groups = servers;
+    tokens.maxGroups = given.maxNodes > 0 ? given.maxNodes : servers;
     tokens.token = given.TokenBytes(tokens.back);
     if (!tokens.back && rules.allToAll->kernel == TokenKernel::LowLatency)
     {

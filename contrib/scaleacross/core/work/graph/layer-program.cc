@@ -121,8 +121,9 @@ LayerProgram::LayerProgram(const JobSpec& job,
                                       model.experts,
                                       model.topK,
                                       back,
-                                      0,
-                                      Bytes(element * model.hidden)};
+                                      Bytes(element * model.hidden),
+                                      model.expertGroups,
+                                      model.topKGroups};
             return table.Add(LowerRouted(tokens, layout.expert, layout, rules));
         };
         m_dispatch = routed(dispatched, false);
