@@ -108,7 +108,7 @@ TEST_F(Commands, ListsShowEveryKeyOfAPreset)
         }
     }
     const std::string stacks = Run("list stacks").out;
-    for (const char* key : {"loss_bytes=70", "dispatch_copies=4", "gradient_stand_ins=true"})
+    for (const char* key : {"loss_bytes=92", "dispatch_copies=4", "gradient_stand_ins=true"})
     {
         EXPECT_THAT(stacks, HasSubstr(key));
     }

@@ -275,10 +275,7 @@ Conclude(const Study& study, const SearchSpace& space, Answer& answer)
     {
         conclusion.sure = kSure;
         conclusion.baselines = BaselinesSlower(answer);
-        if (const TimeError* error = FindTimeError(study.scenario, best))
-        {
-            conclusion.timeError = *error;
-        }
+        conclusion.timeError = FindTimeError(study.scenario, best);
     }
     // Where nothing crosses there is no placement to be sure of, nor where better plans of either
     // may not be found yet.

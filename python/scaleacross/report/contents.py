@@ -74,12 +74,15 @@ def sure_of(source: Source) -> list[tuple[str, str, str]]:
         value = best["probability_best"]
         tiles.append((probability(value), "sure that this plan is the fastest of all that are kept",
                       "good" if not missing(search["sure"]) and value >= search["sure"] else "weak"))
-    if not missing(search["time_error_mean"]):
-        tiles.append((share(search["time_error_mean"]),
-                      f"mean error of times, {share(abs(search['time_error_worst']))} at most, on "
-                      f"{search['time_error_runs']:g} published runs "
-                      f"({search['time_error_kind']}), all in one building: no published run spans "
-                      "buildings", "plain"))
+    if error := source.shown["time_error"]:
+        behind = f"{error['runs']} published runs of {error['families']} model families ({error['kind']})"
+        tiles.append((share(error["mean"]),
+                      f"mean error of times, {share(error['within'])} for eight in ten and "
+                      f"{share(abs(error['worst']))} at most, "
+                      + (f"on {behind}" if error["validated"] else
+                         f"of the kind that errs most: not validated for this one, with {behind}")
+                      + ", all in one building: no published run spans buildings",
+                      "plain" if error["validated"] else "weak"))
     elif is_answered(search) or not missing(search["sure"]):
         tiles.append(("unknown", "how far times are off: no published runs of this kind", "weak"))
     if shard:

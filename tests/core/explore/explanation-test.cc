@@ -311,12 +311,19 @@ TEST(Explanation, SaysHowFarTimesAreOff)
 {
     ExplanationInput input = Input(Crossing::Data, 150);
     EXPECT_THAT(Text(input), HasSubstr("Times: no runs of this kind of model"));
-    const TimeError error{"dense on X", 0.123, -0.25, 7};
+    const TimeError error{"dense on X", 0.123, 0.2, -0.25, 7, 4};
     input.timeError = error;
     EXPECT_THAT(
         Text(input),
-        HasSubstr("(dense on X) they are 12.3 % off in the mean and 25.0 % at most (7 runs"));
+        HasSubstr("(dense on X) they are 12.3 % off in the mean, within 20.0 % for eight in "
+                  "ten and 25.0 % at most (7 runs of 4 model families, by fits"));
     EXPECT_THAT(Text(input), HasSubstr("no published run spans buildings"));
+    // Too few families say nothing of another one.
+    input.timeError->families = 2;
+    EXPECT_THAT(Text(input),
+                HasSubstr("not validated for this kind (dense on X), of which 7 runs of 2 model "
+                          "families are published, and three families are asked for. Those of the "
+                          "kind that errs most are 12.3 % off in the mean"));
 }
 
 TEST(Explanation, SaysNothingOfHowSureAnotherEnginesOrderIs)
@@ -335,7 +342,7 @@ TEST(Explanation, SaysNothingOfHowSureAnotherEnginesOrderIs)
     {
         EXPECT_THAT(Text(input), HasSubstr(said));
     }
-    const TimeError error{"dense on X", 0.123, -0.25, 7};
+    const TimeError error{"dense on X", 0.123, 0.2, -0.25, 7, 4};
     input.timeError = error;
     input.engine = "packet";
     input.probabilityBest.reset();

@@ -29,8 +29,8 @@ KindOf(const std::string& gpu,
     job.model = ModelPreset(model);
     job.workload.precision = precision;
     job.workload.stack = PresetNamed<SoftwareStack>(stack);
-    const TimeError* error = FindTimeError(scenario, time);
-    return error == nullptr ? "" : error->kind;
+    const auto error = FindTimeError(scenario, time);
+    return error ? error->kind : "";
 }
 
 TEST(TimeError, IsOfTheKindOfJob)
@@ -52,6 +52,37 @@ TEST(TimeError, IsOfTheKindOfJob)
     EXPECT_EQ(KindOf("mi355x", "llama3-8b", "bf16"), "");
     EXPECT_EQ(KindOf("mi300x", "llama3-8b", "bf16"), "");
     EXPECT_EQ(KindOf("a100-80g", "mixtral-8x7b", "bf16"), "");
+}
+
+TEST(TimeError, AKindOfFewFamiliesHasTheWidestErrors)
+{
+    Scenario scenario;
+    scenario.jobs.emplace_back();
+    scenario.Job().model = ModelPreset("llama3-8b");
+    BuildingSpec& building = scenario.cluster.buildings.emplace_back();
+    const auto of = [&](const char* gpu, const char* stack) {
+        building.gpu = GpuPreset(gpu);
+        scenario.Job().workload.stack = PresetNamed<SoftwareStack>(stack);
+        return FindTimeError(scenario, Duration::Seconds(5)).value();
+    };
+    const TimeError validated = of("h100", "megatron-core");
+    EXPECT_TRUE(validated.IsValidated());
+    EXPECT_GE(validated.families, 3U);
+    EXPECT_LE(validated.mean, validated.within);
+    EXPECT_LE(validated.within, std::abs(validated.worst));
+    // All runs on A100 are of GPT, all of PyTorch's FSDP of two families: both have the figures of
+    // one kind, which no other kind exceeds.
+    const TimeError a100 = of("a100-80g", "megatron-2022");
+    EXPECT_FALSE(a100.IsValidated());
+    EXPECT_EQ(a100.families, 1U);
+    EXPECT_EQ(a100.kind, "A100");
+    EXPECT_GT(a100.mean, validated.mean);
+    const TimeError fsdp = of("h100", "torch-fsdp");
+    EXPECT_EQ(fsdp.families, 2U);
+    EXPECT_EQ(fsdp.mean, a100.mean);
+    EXPECT_EQ(fsdp.within, a100.within);
+    EXPECT_EQ(fsdp.worst, a100.worst);
+    EXPECT_NE(fsdp.runs, a100.runs);
 }
 
 /// A preset that is added comes into a row of its class, or into these lists with its reason.

@@ -47,8 +47,11 @@ ToJson(const Conclusion& conclusion)
             {"time_error",
              error ? Json({{"kind", error->kind},
                            {"mean", error->mean},
+                           {"within", error->within},
                            {"worst", error->worst},
-                           {"runs", error->runs}})
+                           {"runs", error->runs},
+                           {"families", error->families},
+                           {"validated", error->IsValidated()}})
                    : Json(nullptr)},
             {"placement_probability", JsonOf(conclusion.placement)},
             {"optimal", conclusion.gap && *conclusion.gap == 0},

@@ -471,15 +471,30 @@ TimeErrorLine(const ExplanationInput& input)
                "they are off, nor of how sure a comparison is.";
     }
     const auto& error = input.timeError;
-    return !error
-               ? "Times: no runs of this kind of model by this stack on these GPUs are published, "
-                 "so "
-                 "that nothing is known of how far they are off."
-               : "Times: of the published runs of this kind (" + error->kind + ") they are " +
-                     Percent(error->mean) + " off in the mean and " +
-                     Percent(std::abs(error->worst)) + " at most (" + std::to_string(error->runs) +
-                     " runs, each by a fit without its model and all of them in one building: no "
-                     "published run spans buildings).";
+    if (!error)
+    {
+        return "Times: no runs of this kind of model by this stack on these GPUs are published, so "
+               "that nothing is known of how far they are off.";
+    }
+    const std::string off = Percent(error->mean) + " off in the mean, within " +
+                            Percent(error->within) + " for eight in ten and " +
+                            Percent(std::abs(error->worst)) + " at most";
+    const std::string where = "all of them in one building: no published run spans buildings).";
+    const std::string runs = std::to_string(error->runs) +
+                             (error->runs == 1 ? " run of " : " runs of ") +
+                             std::to_string(error->families) +
+                             (error->families == 1 ? " model family" : " model families");
+    return error->IsValidated()
+               ? "Times: of the published runs of this kind (" + error->kind + ") they are " + off +
+                     " (" + runs +
+                     ", by fits without their family, their release, or their GPU and precision, "
+                     "whichever way errs most; " +
+                     where
+               : "Times: not validated for this kind (" + error->kind + "), of which " + runs +
+                     (error->runs == 1 ? " is" : " are") +
+                     " published, and three families are asked for. Those of the kind that errs "
+                     "most are " +
+                     off + " (" + where;
 }
 
 std::string

@@ -431,11 +431,14 @@ ALTER TABLE search ADD COLUMN proven_after INTEGER;
 )sql";
 
 /// What is known of a search that is not done, what to know of its best plan, and what better
-/// engines make of it; searches of before are silent of it.
+/// engines make of it; and how far off times are for most runs, and how many model families that is
+/// known of. Searches of before are silent of it.
 const char* const g_version19 = R"sql(
 ALTER TABLE search ADD COLUMN so_far TEXT;
 ALTER TABLE search ADD COLUMN warnings TEXT;
 ALTER TABLE search ADD COLUMN checked TEXT;
+ALTER TABLE search ADD COLUMN time_error_within REAL;
+ALTER TABLE search ADD COLUMN time_error_families INTEGER;
 )sql";
 
 } // namespace

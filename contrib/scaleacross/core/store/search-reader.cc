@@ -52,14 +52,18 @@ std::optional<TimeError>
 TimeErrorOf(const SQLite::Statement& row)
 {
     const SQLite::Column kind = row.getColumn("time_error_kind");
-    if (kind.isNull())
+    const SQLite::Column families = row.getColumn("time_error_families");
+    // What a database of before has is of fits that had the like of a run in them.
+    if (kind.isNull() || families.isNull())
     {
         return std::nullopt;
     }
     return TimeError{kind.getString(),
                      row.getColumn("time_error_mean").getDouble(),
+                     row.getColumn("time_error_within").getDouble(),
                      row.getColumn("time_error_worst").getDouble(),
-                     row.getColumn("time_error_runs").getUInt()};
+                     row.getColumn("time_error_runs").getUInt(),
+                     families.getUInt()};
 }
 
 Objective
@@ -346,7 +350,8 @@ ListSearches(Database& database)
         "engine, plans, "
         "finished, seconds, updated_at, objective, gpus, tokens, cost_per_hour, pareto_of, "
         "gap_asked, rest_gap_asked, method, keep, gap, sure, "
-        "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
+        "time_error_kind, time_error_mean, time_error_within, time_error_worst, "
+        "time_error_runs, time_error_families, "
         "IFNULL(explanation, '') AS explanation, IFNULL(topics, '') AS topics, "
         "placement_probability, IFNULL(robust, '') AS robust, IFNULL(held, '') AS held, "
         "so_far, warnings, IFNULL(checked, '') AS checked, "

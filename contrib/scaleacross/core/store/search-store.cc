@@ -228,8 +228,9 @@ SearchStore::ForgetAnswer()
     for (const char* sql : {
              "UPDATE search SET gap = NULL, explanation = NULL, topics = NULL, robust = NULL, "
              "sure = NULL, placement_probability = NULL, time_error_kind = NULL, time_error_mean = "
-             "NULL, time_error_worst = NULL, time_error_runs = NULL, warnings = NULL, checked = "
-             "NULL, so_far = NULL WHERE id = ?",
+             "NULL, time_error_within = NULL, time_error_worst = NULL, time_error_runs = NULL, "
+             "time_error_families = NULL, warnings = NULL, checked = NULL, so_far = NULL WHERE id "
+             "= ?",
              "UPDATE search_run SET rank = NULL, pareto = 0, best_of_crossing = 0, "
              "probability_best = NULL, probability_slower = NULL, same_as = NULL "
              "WHERE search_id = ?",
@@ -629,7 +630,8 @@ SearchStore::PutConclusion(const Conclusion& conclusion)
     auto& update = m_database.Prepare(
         "UPDATE search SET gap = ?, explanation = ?, seconds = ?, sure = ?, time_error_kind = ?, "
         "time_error_mean = ?, time_error_worst = ?, time_error_runs = ?, topics = ?, "
-        "placement_probability = ?, warnings = ?, checked = NULL, so_far = NULL WHERE id = ?");
+        "placement_probability = ?, warnings = ?, time_error_within = ?, time_error_families = ?, "
+        "checked = NULL, so_far = NULL WHERE id = ?");
     BindIf(update, 1, conclusion.gap);
     update.bind(2, text);
     update.bind(3, Seconds());
@@ -644,7 +646,12 @@ SearchStore::PutConclusion(const Conclusion& conclusion)
     update.bind(9, topics);
     BindIf(update, 10, conclusion.placement);
     update.bind(11, TextOf(conclusion.warnings));
-    update.bind(12, m_id);
+    if (conclusion.timeError)
+    {
+        update.bind(12, conclusion.timeError->within);
+        update.bind(13, conclusion.timeError->families);
+    }
+    update.bind(14, m_id);
     Database::Run(update);
 }
 
