@@ -237,7 +237,7 @@ def result_of(tables, program):
     for (_, _, model, *_), plans in jobs.items():
         found = pairs_of(plans)
         pairs += found
-        models += [fit_published.family({"model": model})] * len(found)
+        models += [fit_published.model({"model": model})] * len(found)
     if len(set(models)) < 2:
         raise measuring.InputError(f"{tables[0]}: there are no pairs of plans of two models")
     pairs = Pairs(pairs, models)

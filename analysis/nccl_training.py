@@ -132,7 +132,7 @@ def moved(rows):
         return abs(row.nccl["iteration_time_s"] / row.default["iteration_time_s"] - 1)
     most = {}
     for row in sorted(filter(runs_with_both, rows), key=change, reverse=True):
-        most.setdefault((published_rows.source_of(row.run).name, fit_published.family(row.run)),
+        most.setdefault((published_rows.source_of(row.run).name, fit_published.model(row.run)),
                         row)
     return list(most.values())[:MOVED]
 

@@ -108,6 +108,16 @@ NOTES = [re.compile(pattern) for pattern in (
     r"8x400 Gb/s RoCE", r"float8( all-gather)?", r"no gradient clipping")]
 
 
+def check_source(run):
+    """What a source contradicts itself in, or calls a defect of the software."""
+    if run["model"] == "GPT-OSS-120B" and "(26.06.01)" in run["source"]:
+        raise Inexpressible("source: its footnote calls the figure a regression that the next "
+                            "container mends (cudnn-frontend, issue 256)")
+    if run["model"] == "GPT-OSS-120B" and run["gpu"] == "B200-SXM" and "(25.11)" in run["source"]:
+        raise Inexpressible("ep: 8 in the table, 64 in the recipe of its release (v0.2.0), and a "
+                            "microbatch takes as long as with 64 in 26.02, not as with 8 in 26.02.01")
+
+
 def check_notes(run):
     for phrase in re.split(r"[,;]", run["overlap_notes"]):
         phrase = phrase.strip()
@@ -270,14 +280,35 @@ def drops(run):
     """Whether experts drop and pad tokens to a capacity: by a run's notes, and Grok-1 as NVIDIA
     runs it (capacity factor 1)."""
     return (bool(re.search(r"(?<!no )token drop", run["notes"])) or
-            run["model"].startswith("Grok1"))
+            run["model"].startswith("Grok1") or
+            # MegatronTokenDropCallback of NeMo's recipe, as long as it is not with DeepEP.
+            (run["model"].startswith("DeepSeek") and "25.05" in run["source"]))
+
+
+def dispatcher_of(run):
+    """What brings a run's tokens to their experts: what it says, and else what the recipe of its
+    release has for its model and GPU."""
+    if found := re.search(r"dispatcher (\w+)", run["overlap_notes"]):
+        return found[1]
+    if "DeepEP" in run["overlap_notes"]:
+        return "deepep"
+    if "dgxc-benchmarking" in run["source"] and not run["model"].startswith("GPT-OSS"):
+        # NeMo's scripts/performance/llm: v2.3.0 (dgxc-benchmarking of May 2025) sets none; v2.4.0
+        # DeepEP on H100.
+        return ("deepep" if "DeepSeek" in run["model"] and run["gpu"].startswith("H100") and
+                run["date"] >= "2025-08" and "25.05" not in run["source"] else "alltoall")
+    # Megatron-Bridge's scripts/performance, of which notes say what is not the default. Of runs
+    # here of which they say nothing: GPT-OSS has none before v0.5.0; DeepSeek-V3 and Qwen3 30B have
+    # one on GB200 and GB300 from the beginning, on H100 from v0.3.0 (February 2026).
+    if recorded_moe(run):
+        return "hybridep"
+    if run["overlap_notes"] or run["model"].startswith("GPT-OSS"):
+        return "alltoall"
+    return "hybridep" if run["gpu"].startswith("G") or run["date"] >= "2026-02" else "alltoall"
 
 
 def megatron(run):
-    notes = run["overlap_notes"]
-    dispatcher = re.search(r"dispatcher (\w+)", notes)
-    by_nccl = whole(run, "ep", 1) > 1 and notes and (
-        not dispatcher or dispatcher[1] in ("alltoall", "nccl"))
+    by_nccl = whole(run, "ep", 1) > 1 and dispatcher_of(run) in ("alltoall", "nccl")
     stack = ("megatron-core-padded" if drops(run) else
              "megatron-core-nccl" if by_nccl else "megatron-core")
     return {"workload.stack": stack, "workload.gradients": "bf16"}
@@ -376,16 +407,20 @@ def degrees_of(run):
     return keys
 
 
-def layers_of(row):
-    """Layers of the model that a row trains."""
-    if "model.layers" in row:
-        return int(row["model.layers"])
-    name, layers = row["model"], None
-    while layers is None:  # a preset may stand on another one
+def number_of(row, key):
+    """A number of the model that a row trains."""
+    if f"model.{key}" in row:
+        return int(row[f"model.{key}"])
+    name, found = row["model"], None
+    while found is None:  # a preset may stand on another one
         preset = (MODEL_FILES / f"{name}.yaml").read_text(encoding="utf-8")
-        layers = re.search(r"^layers: (\d+)$", preset, re.MULTILINE)
-        name = layers or re.search(r"^preset: (\S+)$", preset, re.MULTILINE)[1]
-    return int(layers[1])
+        found = re.search(rf"^{key}: (\d+)$", preset, re.MULTILINE)
+        name = found or re.search(r"^preset: (\S+)$", preset, re.MULTILINE)[1]
+    return int(found[1])
+
+
+def layers_of(row):
+    return number_of(row, "layers")
 
 
 def ends_of(row):
@@ -398,14 +433,41 @@ def ends_of(row):
     return {"plan.embedding_as_layer": "true", "plan.loss_as_layer": "true"}
 
 
-def routing_of(run):
+def prediction_of(run, row):
+    """DeepSeek-V3's module of multi-token prediction, which NeMo's and Megatron-Bridge's recipes
+    train with it, and their layout of a pipeline of n positions: 64 / n layers on each, and on the
+    last one with the module and the loss what is left of 61; until NeMo v2.3.0, and with 32
+    positions (Megatron-Bridge's Et|(tt|)*30mL), one less on the first."""
+    if ("w/o MTP" in run["notes"] or not run["model"].startswith("DeepSeek-V3") or
+            source_of(run).name not in ("NVIDIA's dgxc-benchmarking", "Megatron-Bridge")):
+        return {}
+    keys = {"model.mtp_layers": 1}
+    positions = row["plan.pp"] * row.get("plan.chunks", 1)
+    each, layers = 64 // positions, layers_of(row)
+    if positions > 1 and "plan.layers" not in row:
+        counts = [each] * (positions - 1) + [layers - each * (positions - 1)]
+        if "(v25.05" in run["source"] or positions == 32:
+            counts[0], counts[-1] = each - 1, counts[-1] + 1
+        if min(counts) < 0:
+            raise Inexpressible(f"pp, vp: no recipe has a layout of {positions} positions")
+        keys["plan.layers"] = "+".join(map(str, counts))
+    return keys
+
+
+def routing_of(run, row):
+    """Dropped tokens; and Automodel's gate for benchmarks (FakeBalancedGate), by which the experts
+    of a token are k that follow each other, one of E / k groups."""
+    if source_of(run).name == "NeMo Automodel" and run["model"].startswith(("Qwen", "GPT-OSS",
+                                                                           "DeepSeek")):
+        return {"model.expert_groups": number_of(row, "experts") // number_of(row, "top_k"),
+                "model.top_k_groups": 1}
     return {"workload.capacity_factor": 1} if drops(run) else {}
 
 
 def dispatch_of(run):
     """DeepEP and its likes send a token to each server once."""
-    found = re.search(r"dispatcher (hybridep|deepep)|DeepEP", run["overlap_notes"])
-    return {"network.all_to_all": "once"} if found or recorded_moe(run) else {}
+    once = whole(run, "ep", 1) > 1 and dispatcher_of(run) in ("deepep", "hybridep")
+    return {"network.all_to_all": "once"} if once else {}
 
 
 def recorded_moe(run):
@@ -427,7 +489,11 @@ def graphs_of(run):
     router alone is none: what it saves is small)."""
     notes = run["overlap_notes"]
     if re.search(r"full_iteration|CUDA graphs on|full CUDA graph", notes) or recorded_moe(run):
-        return {"workload.stack.cuda_graphs": "iteration"}
+        # Those recipes of Megatron-Bridge that record a whole iteration have experts' GEMMs do what
+        # is beside them (cutedsl_fused_grouped_mlp).
+        fuses = "Megatron-Bridge" in run["source"] and whole(run, "ep", 1) > 1
+        return {"workload.stack.cuda_graphs": "iteration",
+                **({"workload.stack.fuses_experts": "true"} if fuses else {})}
     if re.search(r"transformer_engine:(?:\w+\+)*attn\b", notes):
         return {"workload.stack.cuda_graphs": "layers"}
     return {}
@@ -436,6 +502,7 @@ def graphs_of(run):
 def row_of(run):
     """The keys and values of a run's row."""
     source = source_of(run)
+    check_source(run)
     check_notes(run)
     gpus = whole(run, "gpus")
     preset, gpu_keys, domain = word_of(run, "gpu", GPUS)
@@ -454,12 +521,14 @@ def row_of(run):
            **degrees_of(run), "plan.microbatch": whole(run, "mbs"),
            **sharding_of(run, source),
            **recompute_of(run, source),
-           **source.row_keys(run), **routing_of(run), **dispatch_of(run), **overlap_of(run),
-           **graphs_of(run)}
+           **source.row_keys(run), **dispatch_of(run), **overlap_of(run), **graphs_of(run)}
+    row |= routing_of(run, row)
     if "TCPXO" in run["overlap_notes"]:
         row[SITE + "gpu.nic_rate"] = "200Gbps"
     row |= layout_of(run, row["plan.pp"] * row.get("plan.chunks", 1), layers_of(row))
-    if whole(run, "tp", 1) > 1 and source.overlaps(run):
+    row |= prediction_of(run, row)
+    # NeMo's and Megatron-Bridge's recipes of DeepSeek-V3 have tp_comm_overlap=False.
+    if whole(run, "tp", 1) > 1 and source.overlaps(run) and "model.mtp_layers" not in row:
         row["plan.async_tp"] = "true"
     if int(row.get("plan.offload_layers", 0)) >= layers_of(row):
         raise Inexpressible(f"recompute: {run['recompute']!r} of a model with {layers_of(row)} "

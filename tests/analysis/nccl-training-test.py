@@ -133,11 +133,11 @@ class Page(unittest.TestCase):
     def test_few_rows_change_much(self):
         changes = [abs(row.nccl["iteration_time_s"] / row.default["iteration_time_s"] - 1)
                    for row in self.rows]
-        rows, little = self.figures(r"Of (\d+) rows (\d+) change by less than 1 %, and eleven by "
-                                    "more than 3 %")
+        rows, little, much = self.figures(r"Of (\d+) rows (\d+) change by less than 1 %, and (\d+) "
+                                          "by more than 3 %")
         self.assertEqual(len(changes), rows)
         self.assertEqual(sum(change < 0.01 for change in changes), little)
-        self.assertEqual(sum(change > 0.03 for change in changes), 11)
+        self.assertEqual(sum(change > 0.03 for change in changes), much)
 
     def test_mean_of_the_other_page(self):
         page = " ".join((PAGE.parent / "compute.md").read_text().split())
@@ -192,12 +192,12 @@ class Page(unittest.TestCase):
             self.assertLess(row.nccl["error"], row.default["error"])
             self.assertEqual(closer, row.default["error"] > 0, row.name)
 
-    def test_exchanges_of_experts_take_up_to_half_as_long_again(self):
-        self.assertIn("They take up to half as long again", self.flat)
+    def test_exchanges_of_experts_take_longer(self):
+        percent, = self.figures(r"exchanges of experts.\*\* They take up to (\d+) % longer")
         ratios = [row.nccl["classes"]["ep"]["busy_s"] / row.default["classes"]["ep"]["busy_s"]
                   for row in self.rows if row.default["classes"]["ep"]["busy_s"] > 0 and
                   "network.all_to_all" not in row.keys]
-        self.assertAlmostEqual(max(ratios), 1.5, delta=0.05)
+        self.assertEqual(round(100 * (max(ratios) - 1)), percent)
         self.assertGreater(min(ratios), 1)
 
     def test_tensor_parallelism_over_servers(self):
@@ -318,8 +318,8 @@ class Page(unittest.TestCase):
                 differences[0] - differences[1])
             flip, = default[name]["sweep"]["flips"]
             self.assertEqual([round(about), round(flip["about"])], said[2 * i:2 * i + 2], study)
-        self.assertEqual([round(flip["about"]) for flip in default["llama"]["sweep"]["flips"]],
-                         self.figures(r"which flips twice, at about (\d+) and (\d+)"))
+        self.assertIn("the same by the default, which does not flip", self.flat)
+        self.assertEqual(default["llama"]["sweep"]["flips"], [])
 
     def test_a_ring_over_buildings(self):
         # Two of 2,047 messages are under way in a round trip, which is 1 ms longer at 200 km than at

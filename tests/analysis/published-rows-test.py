@@ -97,7 +97,8 @@ class PublishedRows(unittest.TestCase):
         self.assertNotIn("plan.async_tp", row(overlap_notes="TP off"))
         self.assertNotIn("plan.async_tp", row(tp="1", dp=""))
         self.assertEqual(row(model="Grok1-314B")["workload.capacity_factor"], "1")
-        self.assertEqual(row(overlap_notes="dispatcher deepep")["network.all_to_all"], "once")
+        self.assertEqual(row(ep="8", overlap_notes="dispatcher deepep")["network.all_to_all"], "once")
+        self.assertNotIn("network.all_to_all", row(overlap_notes="dispatcher deepep"))
         graph = "CUDA graph local:full_iteration"
         self.assertEqual(row(overlap_notes=graph)["workload.stack.cuda_graphs"], "iteration")
         for word in ("FSDP2 full", "FSDP 4", "FSDP2 8", "Megatron FSDP 8"):  # dp, or dp x cp
@@ -121,6 +122,58 @@ class PublishedRows(unittest.TestCase):
             row(recompute="CPU offload of activations, 20 layers")
         self.assertEqual(row(ep="8", etp="1")["plan.etp"], "1")
         self.assertNotIn("plan.etp", row(ep="8", etp="4"))
+
+    def test_recipes_say_what_a_run_does_not(self):
+        bridge = "github NVIDIA-NeMo/Megatron-Bridge:docs/x.md@0 (26.02)"
+        experts = {**RUN, "source": bridge, "date": "2026-02", "gpus": "64", "tp": "1", "pp": "1",
+                   "cp": "1", "vp": "", "dp": "64", "ep": "64", "gbs": "1280",
+                   "overlap_notes": ""}
+
+        def row(**changed):
+            return published_rows.row_of({**experts, **changed})
+
+        def dispatch(**changed):
+            found = row(**changed)
+            return found["workload.stack"], found.get("network.all_to_all")
+        nccl, once = ("megatron-core-nccl", None), ("megatron-core", "once")
+        oss = {"model": "GPT-OSS-120B"}
+        self.assertEqual(dispatch(**oss, gpu="B200-SXM"), nccl)
+        self.assertEqual(dispatch(**oss, gpu="B200-SXM", overlap_notes="dispatcher hybridep"), once)
+        self.assertEqual(dispatch(**oss, gpu="GB200-NVL72", date="2026-08"), once)
+        qwen = {"model": "Qwen3-30B-A3B"}
+        self.assertEqual(dispatch(**qwen, gpu="H100-SXM-80"), once)
+        self.assertEqual(dispatch(**qwen, gpu="H100-SXM-80", date="2025-12"), nccl)
+        self.assertEqual(dispatch(**qwen, gpu="GB200-NVL72", date="2025-12"), once)
+        # Where notes say something, they say all that is not the default.
+        self.assertEqual(dispatch(**qwen, gpu="B200-SXM", overlap_notes="CUDA graph "
+                                  "transformer_engine:moe_router"), nccl)
+        recorded = row(**oss, gpu="GB200-NVL72", date="2026-08")
+        self.assertEqual((recorded["workload.stack.cuda_graphs"],
+                          recorded["workload.stack.fuses_experts"]), ("iteration", "true"))
+        # DeepSeek-V3: 64 / 16 layers on each position, its module and the loss on the last; in NeMo
+        # v2.3.0 less on both ends, and tokens are dropped.
+        deep = {"model": "DeepSeek-V3-671B", "gpus": "1024", "pp": "16", "dp": "64", "ep": "64"}
+        found = row(**deep, gpu="H100-SXM-80")
+        self.assertEqual((found["model.mtp_layers"], found["plan.layers"]),
+                         ("1", "+".join(["4"] * 15 + ["1"])))
+        nemo = "github NVIDIA/dgxc-benchmarking:deepseek_v3/pretraining/README.md@0"
+        old = row(**{**deep, "tp": "2", "dp": "32"}, gpu="H100-SXM-80",
+                  source=nemo + "(v25.05.05)", date="2025-06")
+        self.assertEqual((old["plan.layers"], old["workload.stack"], old["workload.capacity_factor"]),
+                         ("+".join(["3"] + ["4"] * 14 + ["2"]), "megatron-core-padded", "1"))
+        self.assertNotIn("plan.async_tp", old)
+        self.assertEqual(dispatch(**deep, gpu="H100-SXM-80", source=nemo + "(v25.08)",
+                                  date="2025-09"), once)
+        # Automodel's gate: 8 experts that follow each other, one of 256 / 8 groups.
+        gate = row(**{**deep, "pp": "1", "dp": "1024"}, gpu="H100-SXM-80",
+                   source="NVIDIA-NeMo/Automodel:x", overlap_notes="DeepEP")
+        self.assertEqual((gate["model.expert_groups"], gate["model.top_k_groups"]), ("32", "1"))
+        for run, reason in (({**oss, "gpu": "GB200-NVL72", "source": "Megatron-Bridge (26.06.01)"},
+                             "footnote"),
+                            ({**oss, "gpu": "B200-SXM", "source": "Megatron-Bridge (25.11)"},
+                             "64 in the recipe")):
+            with self.assertRaisesRegex(published_rows.Inexpressible, reason):
+                row(**run)
 
     def test_a_layout_of_megatrons_is_layers_of_positions(self):
         run = {**RUN, "model": "DeepSeek-V3-671B", "gpus": "256", "tp": "1", "pp": "4", "cp": "1",

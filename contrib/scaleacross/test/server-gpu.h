@@ -26,7 +26,7 @@ ServerGpu()
     gpu.nicRate = GigabitsPerSecond(400);
     gpu.hostBandwidth = BytesPerSecond(55e9);
     gpu.gemmEfficiency = 0.67;
-    gpu.fp8Efficiency = 0.56;
+    gpu.fp8Efficiency = 0.57;
     gpu.attentionEfficiency = 0.7;
     gpu.hbmEfficiency = 0.8;
     gpu.scaleUpEfficiency = 0.82;
