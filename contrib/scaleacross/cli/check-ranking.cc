@@ -261,12 +261,18 @@ DifferencesText(const SearchSpace& space, const RankingCheck& check)
 /// Whether there is nothing to set beside the first engine: none was asked, or none has a time and
 /// it is said why.
 bool
-HasNoTable(const RankingCheck& check)
+WasLeftOut(const RankingCheck& check)
 {
     const auto ran = [](const Evaluation& one) { return std::holds_alternative<RunReport>(one); };
+    return check.comparisons.empty() || (!check.leftOut.empty() && !AnyFurther(check, ran));
+}
+
+/// That, or every other engine has refused all of the plans.
+bool
+HasNoTable(const RankingCheck& check)
+{
     const auto taken = [](const Evaluation& one) { return RefusalIn(one) == nullptr; };
-    return check.comparisons.empty() || (!check.leftOut.empty() && !AnyFurther(check, ran)) ||
-           !AnyFurther(check, taken);
+    return WasLeftOut(check) || !AnyFurther(check, taken);
 }
 
 /// The times of the plans by all engines, as a table below its title; "" where there are none.
@@ -288,13 +294,12 @@ TableOf(const SearchSpace& space, const Answer& answer, const RankingCheck& chec
 std::string
 RemarksOf(const SearchSpace& space, const Answer& answer, const RankingCheck& check)
 {
-    const auto ran = [](const Evaluation& one) { return std::holds_alternative<RunReport>(one); };
     const std::string more = MoreTimeText(check);
     const std::string leftOut =
         check.leftOut.empty()
             ? ""
             : "\nNot checked by " + FurtherEngines(check) + ": " + check.leftOut + ".\n" + more;
-    if (check.comparisons.empty() || (!check.leftOut.empty() && !AnyFurther(check, ran)))
+    if (WasLeftOut(check))
     {
         return leftOut;
     }

@@ -322,7 +322,7 @@ TEST(Explanation, SaysHowFarTimesAreOff)
     input.timeError->families = 2;
     EXPECT_THAT(Text(input),
                 HasSubstr("not validated for this kind (dense on X), of which 7 runs of 2 model "
-                          "families are published, and three families are asked for. Those of the "
+                          "families are published, and 3 families are asked for. Those of the "
                           "kind that errs most are 12.3 % off in the mean"));
 }
 

@@ -491,8 +491,9 @@ TimeErrorLine(const ExplanationInput& input)
                      "whichever way errs most; " +
                      where
                : "Times: not validated for this kind (" + error->kind + "), of which " + runs +
-                     (error->runs == 1 ? " is" : " are") +
-                     " published, and three families are asked for. Those of the kind that errs "
+                     (error->runs == 1 ? " is" : " are") + " published, and " +
+                     std::to_string(TimeError::kEnough) +
+                     " families are asked for. Those of the kind that errs "
                      "most are " +
                      off + " (" + where;
 }

@@ -24,10 +24,12 @@ struct TimeError
     uint32_t runs{0};
     uint32_t families{0}; //!< of models that the runs are of
 
-    /// Whether enough families are behind it to say something of one that is none of them.
+    /// As many as say something of a family that is none of them: of two each stands for the other.
+    static constexpr uint32_t kEnough{3};
+
     bool IsValidated() const
     {
-        return families >= 3;
+        return families >= kEnough;
     }
 };
 

@@ -94,7 +94,7 @@ struct SoftwareStack
     double dispatchCopies{2};
 
     /// Biases of experts and clamps of their gates are done by the GEMMs beside them. Otherwise
-    /// element-wise kernels of their own do them (compute-cost.cc has their bytes).
+    /// element-wise kernels of their own do them (part-cost.h has their bytes).
     bool fusesExperts{true};
 
     /// Weight gradients are added up in their GEMM, and the software that asks for a gradient of
