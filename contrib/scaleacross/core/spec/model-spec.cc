@@ -428,7 +428,8 @@ ModelSpec::Validate() const
 void
 ModelSpec::ValidateGroups() const
 {
-    const std::string ofGroups = std::to_string(expertGroups) + " groups of experts";
+    const std::string ofGroups =
+        std::to_string(expertGroups) + (expertGroups == 1 ? " group" : " groups") + " of experts";
     if (expertGroups == 0)
     {
         CheckWhole("model.top_k_groups", topKGroups, 0, 0, "there are no groups of experts");
@@ -445,7 +446,8 @@ ModelSpec::ValidateGroups() const
     if (uint64_t{topKGroups} * (experts / expertGroups) < topK)
     {
         throw ConfigError("model.top_k_groups",
-                          std::to_string(topKGroups) + " groups have " +
+                          std::to_string(topKGroups) +
+                              (topKGroups == 1 ? " group has " : " groups have ") +
                               std::to_string(topKGroups * (experts / expertGroups)) +
                               " experts, and a token goes to " + std::to_string(topK),
                           "as many groups as have the top_k experts of a token",
