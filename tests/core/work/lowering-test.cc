@@ -529,16 +529,17 @@ TEST(Lowering, GroupsLimitTheServersOfAToken)
     tokens.maxGroups = 2;
     out = LowerRouted(tokens, group, layout, rules);
     EXPECT_NEAR(static_cast<double>(out.phases[0].bytes.Count()), 5'668'000, 20'000);
-    // As many groups as there are limit nothing, nor do groups that do not divide the servers.
+    // As many groups as there are limit nothing.
     tokens.maxGroups = 4;
     out = LowerRouted(tokens, group, layout, rules);
     EXPECT_NEAR(static_cast<double>(out.phases[0].bytes.Count()), 6'750'925, 10);
+    // 24 groups of 8 experts, of which a token goes to 3, over 16 servers of 12, one and a half
+    // groups: 3.546 of the 16 by 60,000 draws of orders, with a standard error of 0.003.
     tokens.experts = 192;
     tokens.groups = 24;
     tokens.maxGroups = 3;
-    const Bytes across = LowerRouted(tokens, group, layout, rules).phases[0].bytes;
-    tokens.groups = 0;
-    EXPECT_EQ(LowerRouted(tokens, group, layout, rules).phases[0].bytes, across);
+    out = LowerRouted(tokens, group, layout, rules);
+    EXPECT_NEAR(static_cast<double>(out.phases[0].bytes.Count()), 3'545'567, 12'000);
 }
 
 TEST(Lowering, KernelsSendTokensInChunksOrStraightAway)

@@ -181,7 +181,13 @@ TEST(Tokens, CopiesAreTheMeanOverAllOrdersOfScores)
                              Routing{8, 4, 2, 4, 3},
                              Routing{8, 8, 4, 3, 3},
                              Routing{8, 8, 2, 2, 2},
-                             Routing{6, 6, 3, 3, 3}})
+                             Routing{6, 6, 3, 3, 3},
+                             // Groups that parts cut, and parts that groups cut.
+                             Routing{6, 3, 2, 2, 1},
+                             Routing{6, 3, 2, 4, 2},
+                             Routing{6, 2, 3, 2, 1},
+                             Routing{6, 2, 3, 3, 1},
+                             Routing{10, 5, 2, 4, 3}})
     {
         std::vector<uint32_t> order(r.experts);
         std::iota(order.begin(), order.end(), 0U);

@@ -392,6 +392,13 @@ ModelSpec::Validate() const
         CheckWhole("model.top_k", topK, 1, experts, ofExperts);
         CheckWhole("model.expert_ffn", expertFfn, 1, g_widest, ofExperts);
         ValidateGroups();
+        if (clampedMlp && !gatedMlp)
+        {
+            throw ConfigError("model.clamped_mlp",
+                              "true, but model.gated_mlp is false: there is no gate to clamp",
+                              "false without a gate",
+                              "leave it out");
+        }
         CheckWhole("model.moe_every", moeEvery, 1, layers, ofExperts + ", and " + ofLayers);
         CheckWhole("model.leading_dense",
                    leadingDense,

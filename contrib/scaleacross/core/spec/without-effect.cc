@@ -387,6 +387,10 @@ WarningsOfNoEffect(const Scenario& scenario, const std::vector<SearchAxis>& sear
         {
             add("workload.capacity_factor", why);
         }
+        if (job.model.clampedMlp)
+        {
+            add("model.clamped_mlp", why);
+        }
         if (scenario.network.allToAll->oncePerServer ||
             scenario.network.allToAll->kernel != TokenKernel::None)
         {
@@ -401,6 +405,11 @@ WarningsOfNoEffect(const Scenario& scenario, const std::vector<SearchAxis>& sear
     if (job.model.IsMoe() && stack.routingStall > Duration() && stack.cudaGraphs->experts)
     {
         add("workload.stack.routing_stall",
+            "with cuda_graphs: " + stack.cudaGraphs->word + " nothing waits for the host");
+    }
+    if (job.model.IsMoe() && stack.hostPerExpert > Duration() && stack.cudaGraphs->experts)
+    {
+        add("workload.stack.host_per_expert",
             "with cuda_graphs: " + stack.cudaGraphs->word + " nothing waits for the host");
     }
     for (const auto& [module, why] : IdleModules(job.model, job.plan.recompute))

@@ -261,6 +261,24 @@ TEST(ModelConfig, GroupsOfExpertsAreThoseThatLimitAToken)
     // One group, or all of them, limit nothing.
     EXPECT_EQ(groups("kimi_k2", R"(, "n_group": 1, "topk_group": 1)"), Groups(0, 0));
     EXPECT_EQ(groups("deepseek_v3", R"(, "n_group": 8, "topk_group": 8)"), Groups(0, 0));
+    // DeepSeek-V3's class has no method, and does not look at one.
+    EXPECT_EQ(groups("deepseek_v3", eight + R"("greedy")"), Groups(8, 3));
+    const auto refused = [&groups](const std::string& type, const std::string& more) {
+        try
+        {
+            groups(type, more);
+        }
+        catch (const ConfigError& error)
+        {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    EXPECT_THAT(refused("deepseek_v3", R"(, "n_group": 8, "topk_group": 9)"),
+                AllOf(HasSubstr("topk_group"), HasSubstr("9, but n_group is 8")));
+    EXPECT_THAT(refused("deepseek_v3", R"(, "n_group": null)"), HasSubstr("but n_group is"));
+    EXPECT_THAT(refused("deepseek_v2", eight + R"("best")"),
+                AllOf(HasSubstr("topk_method"), HasSubstr("greedy or group_limited_greedy")));
 }
 
 TEST(ModelConfig, BrokenFilesGiveOneClearError)

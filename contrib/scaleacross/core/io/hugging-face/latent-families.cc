@@ -12,8 +12,9 @@ namespace
 {
 
 /// Reads DeepSeek-V2 and what follows it, without the modules that predict further tokens.
+/// @param readGroups takes the groups that limit a token
 ModelSpec
-ReadDeepSeek(const ConfigObject& config)
+ReadDeepSeek(const ConfigObject& config, void (*readGroups)(const ConfigObject&, ModelSpec&))
 {
     ModelSpec model = ReadDimensions(config);
     model.kvHeads = model.heads;
@@ -43,11 +44,7 @@ ReadDeepSeek(const ConfigObject& config)
         model.topK = topK ? *topK : config.Count<uint32_t>("num_experts_per_tok");
         model.expertFfn = width;
         model.sharedFfn = shared * width;
-        // DeepSeek-V2's class alone has a method, and by default one without groups.
-        if (config.Text("topk_method") != "greedy")
-        {
-            ReadGroups(config, model);
-        }
+        readGroups(config, model);
     }
     const auto first = config.Count<uint32_t>("first_k_dense_replace");
     config.Demand("moe_layer_freq",
@@ -61,6 +58,33 @@ ReadDeepSeek(const ConfigObject& config)
     ReadDenseWidth(config, "intermediate_size", model);
     CheckLayerTypes(config, model);
     return model;
+}
+
+/// Of DeepSeek-V2's class, which alone asks for a method, by default one without groups.
+void
+ReadGroupsByMethod(const ConfigObject& config, ModelSpec& model)
+{
+    const std::string method = config.Text("topk_method");
+    if (method == "group_limited_greedy")
+    {
+        ReadGroups(config, model);
+    }
+    else if (method != "greedy")
+    {
+        config.Fail("topk_method", method, "greedy or group_limited_greedy", "");
+    }
+}
+
+ModelSpec
+ReadDeepSeekV2(const ConfigObject& config)
+{
+    return ReadDeepSeek(config, ReadGroupsByMethod);
+}
+
+ModelSpec
+ReadDeepSeekV3(const ConfigObject& config)
+{
+    return ReadDeepSeek(config, ReadGroups);
 }
 
 const char* const g_v3 =
@@ -87,19 +111,19 @@ LatentFamilies()
              "tie_word_embeddings": false, "attention_bias": false, "mlp_bias": false})",
          {{"num_experts", "n_routed_experts"}},
          {"head_dim", "num_nextn_predict_layers", "qk_head_dim"},
-         ReadDeepSeek},
+         ReadDeepSeekV2},
         {"deepseek_v3",
          "DeepseekV3Config",
          g_v3,
          {{"num_local_experts", "n_routed_experts"}},
          {"head_dim", "num_nextn_predict_layers", "qk_head_dim"},
-         ReadDeepSeek},
+         ReadDeepSeekV3},
         {"kimi_k2",
          "DeepseekV3Config of Kimi K2",
          g_v3,
          {{"num_local_experts", "n_routed_experts"}},
          {"head_dim", "num_nextn_predict_layers", "qk_head_dim"},
-         ReadDeepSeek},
+         ReadDeepSeekV3},
     };
 }
 

@@ -443,6 +443,15 @@ ReadGroups(const ConfigObject& config, ModelSpec& model)
 {
     const auto groups = config.MaybeCount<uint32_t>("n_group").value_or(1);
     const auto visited = config.MaybeCount<uint32_t>("topk_group").value_or(groups);
+    if (visited > groups)
+    {
+        config.Fail("topk_group",
+                    std::to_string(visited) + config.DefaultNote("topk_group") +
+                        ", but n_group is " + std::to_string(groups) +
+                        config.DefaultNote("n_group"),
+                    "at most n_group",
+                    "give both, or neither");
+    }
     if (visited < groups)
     {
         model.expertGroups = groups;

@@ -11,7 +11,10 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -426,48 +429,96 @@ NoneOf(double all, double part, uint32_t k)
     return none;
 }
 
-/// Probabilities of d groups and n parts, each a part of a group, after all of a token's experts:
-/// at d (k + 1) + n.
-std::vector<double>
-GroupsAndParts(const RoutedTokens& tokens, uint32_t parts)
+/// Which experts of a part lie in which groups: of so many groups all, and of one or two at its
+/// ends some.
+struct PartInGroups
 {
-    const double experts = tokens.experts;
-    const double inGroup = experts / tokens.groups;
-    const double inPart = experts / parts;
-    const uint32_t most = tokens.maxGroups;
+    uint32_t whole{0};
+    uint32_t first{0};
+    uint32_t last{0};
+
+    bool operator<(const PartInGroups& other) const
+    {
+        return std::tie(whole, first, last) < std::tie(other.whole, other.first, other.last);
+    }
+};
+
+/// Of the experts from `begin` to before `end`, by groups of so many.
+PartInGroups
+OverlapOf(uint32_t begin, uint32_t end, uint32_t ofGroup)
+{
+    PartInGroups part;
+    uint32_t* some = &part.first;
+    for (uint32_t group = begin / ofGroup; group * ofGroup < end; group++)
+    {
+        const uint32_t there =
+            std::min(end, (group + 1) * ofGroup) - std::max(begin, group * ofGroup);
+        if (there == ofGroup)
+        {
+            part.whole++;
+            continue;
+        }
+        *some = there;
+        some = &part.last;
+    }
+    return part;
+}
+
+/// The probability that none of a token's experts is in a part, with groups of so many experts.
+double
+NoneIn(const PartInGroups& part, const RoutedTokens& tokens, uint32_t ofGroup)
+{
     const uint32_t k = tokens.topK;
-    std::vector<double> now((most + 1) * (k + 1), 0.0);
+    const uint32_t most = tokens.maxGroups;
+    const uint32_t others =
+        tokens.groups - part.whole - (part.first > 0 ? 1 : 0) - (part.last > 0 ? 1 : 0);
+    const uint32_t beside[] = {part.first > 0 ? ofGroup - part.first : 0,
+                               part.last > 0 ? ofGroup - part.last : 0};
+    // After i experts of which none is in the part: v groups beside it visited, and so many experts
+    // in the rest of the groups at its ends.
+    const uint32_t width = k + 1;
+    const auto place = [width](uint32_t v, uint32_t first, uint32_t last) {
+        return (static_cast<size_t>(v) * width + first) * width + last;
+    };
+    std::vector<double> now(static_cast<size_t>(most + 1) * width * width, 0.0);
     now[0] = 1;
     for (uint32_t i = 0; i < k; i++)
     {
         std::vector<double> next(now.size(), 0.0);
-        for (uint32_t d = 0; d <= std::min(i, most); d++)
+        for (uint32_t v = 0; v <= std::min(i, most); v++)
         {
-            for (uint32_t m = d; m <= i; m++)
+            for (uint32_t first = 0; first <= std::min(i, beside[0]); first++)
             {
-                const double before = now[d * (k + 1) + m];
-                const double newGroup = d < most ? (tokens.groups - d) * inGroup : 0;
-                const double newPart = d * inGroup - m * inPart;
-                const double same = std::max(0.0, m * inPart - i);
-                const double all = newGroup + newPart + same;
-                if (before == 0 || all <= 0)
+                for (uint32_t last = 0; last <= std::min(i - first, beside[1]); last++)
                 {
-                    continue;
+                    const double before = now[place(v, first, last)];
+                    const uint32_t visited = v + (first > 0 ? 1 : 0) + (last > 0 ? 1 : 0);
+                    const bool more = visited < most;
+                    const double all = (more ? tokens.groups : visited) * ofGroup - i;
+                    if (before == 0 || all <= 0)
+                    {
+                        continue;
+                    }
+                    const double share = before / all;
+                    next[place(v, first, last)] += share * (v * ofGroup - (i - first - last));
+                    if (more && v < others)
+                    {
+                        next[place(v + 1, first, last)] += share * (others - v) * ofGroup;
+                    }
+                    if (first < beside[0] && (first > 0 || more))
+                    {
+                        next[place(v, first + 1, last)] += share * (beside[0] - first);
+                    }
+                    if (last < beside[1] && (last > 0 || more))
+                    {
+                        next[place(v, first, last + 1)] += share * (beside[1] - last);
+                    }
                 }
-                if (newGroup > 0)
-                {
-                    next[(d + 1) * (k + 1) + m + 1] += before * newGroup / all;
-                }
-                if (newPart > 0)
-                {
-                    next[d * (k + 1) + m + 1] += before * newPart / all;
-                }
-                next[d * (k + 1) + m] += before * same / all;
             }
         }
         now = std::move(next);
     }
-    return now;
+    return std::accumulate(now.begin(), now.end(), 0.0);
 }
 
 /// Of all bytes, those of so many copies in place of one for each expert.
@@ -531,24 +582,25 @@ SendStraightAway(const RoutedTokens& tokens,
 double
 PartsReached(const RoutedTokens& tokens, uint32_t parts)
 {
-    const double experts = tokens.experts;
     const uint32_t groups = tokens.groups;
-    const uint32_t k = tokens.topK;
-    const bool limited = groups > 0 && tokens.maxGroups < std::min(groups, k);
-    if (!limited || (parts % groups != 0 && groups % parts != 0))
+    if (groups == 0 || tokens.maxGroups >= std::min(groups, tokens.topK))
     {
-        return parts * (1 - NoneOf(experts, experts / parts, k));
+        const double experts = tokens.experts;
+        return parts * (1 - NoneOf(experts, experts / parts, tokens.topK));
     }
-    const bool inGroups = parts % groups == 0;
-    const std::vector<double> found = GroupsAndParts(tokens, inGroups ? parts : groups);
+    const uint32_t ofPart = tokens.experts / parts;
+    const uint32_t ofGroup = tokens.experts / groups;
+    std::map<PartInGroups, double> none;
     double reached = 0;
-    for (uint32_t d = 0; d <= tokens.maxGroups; d++)
+    for (uint32_t part = 0; part < parts; part++)
     {
-        for (uint32_t m = 0; m <= k; m++)
+        const PartInGroups overlap = OverlapOf(part * ofPart, (part + 1) * ofPart, ofGroup);
+        const auto [found, isNew] = none.try_emplace(overlap);
+        if (isNew)
         {
-            reached += found[d * (k + 1) + m] *
-                       (inGroups ? m : parts * (1 - NoneOf(groups, groups / parts, d)));
+            found->second = NoneIn(overlap, tokens, ofGroup);
         }
+        reached += 1 - found->second;
     }
     return reached;
 }

@@ -97,14 +97,16 @@ struct RoutedTokens
  * scores, in which all orders are as probable. Without groups that is n (1 - C(E - E/n, k) / C(E,
  * k)) of n parts.
  *
- * With G groups, of which it goes to M at most, and n a multiple of G: after i experts in d groups
- * and m parts there are (G - d) E / G experts in new groups, d E / G - m E / n in new parts of
- * groups that it has, and m E / n - i in parts that it has; with d = M only the last two are
- * allowed. Where a part is G / n groups, the d that it has are any d of G: n (1 - C(G - G/n, d) /
- * C(G, d)). Where neither divides the other the limit is left out, so that it is never too little.
+ * With G groups, of which it goes to M at most, after i experts in d groups any of the E - i that
+ * are left may be next, or with d = M any of the d E / G - i that these groups have left. A part
+ * has all experts of some groups and some of one or two at its ends; the probability that it gets
+ * none is summed up over how many other groups have been visited and how many experts of the rest
+ * of those at its ends are taken.
  *
  * Worked case: 2 parts, 4 experts, k = 2: the second is in the other part in 2 of 3 cases, so
  * 1.667; with these parts for groups and a limit of 1 it is 1.
+ *
+ * Domain: experts that lie evenly over parts and over groups.
  */
 double PartsReached(const RoutedTokens& tokens, uint32_t parts);
 
