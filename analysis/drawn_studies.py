@@ -58,6 +58,8 @@ AMOUNTS = {
     "network.nccl_net_long": ("5us",),
     "network.nccl_net_fill": ("100Gbps",),
     "network.nccl_net_flags": ("100Gbps",),
+    "network.nccl_net_message": ("5us",),
+    "network.nccl_net_inject": ("10us",),
 }
 
 # Fields that are not drawn one by one, and why.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Errors of collective times setup by setup, as shipped and as if a setup had not been measured.
 
-Takes a table as measured_collectives.py does, with a column `setup` besides. Of what `nccl` knows,
+Takes a table as measured_collectives.py does. Of what `nccl` knows,
 KNOBS are values of machines that are fitted to measured times; each belongs to the plugin or GPUs
 that its pattern names. For every setup that a knob belongs to, the knobs are fitted again to the
 other setups of theirs, and the setup's error is taken with these: that of a prediction. Where a setup
@@ -24,8 +24,10 @@ import statistics
 import sys
 import tempfile
 
+import collective_lines
 import measured_collectives as measured
 import measuring
+import setup_marks
 
 STEPS = [0.35, 0.5, 0.7, 0.85, 1, 1.2, 1.4, 2, 2.8]
 
@@ -52,19 +54,19 @@ class Rows:
     """Lines that become runs, by setup, and their errors under settings."""
 
     def __init__(self, table, program):
-        machines = measured.machines_of(program)
+        machines = collective_lines.machines_of(program)
         self.program = program
         self.runs = collections.defaultdict(lambda: collections.defaultdict(list))
         self.lines = collections.defaultdict(list)
         for line in table:
-            if line["op"] in measured.TOKEN_OPERATIONS:
+            if line["op"] in collective_lines.TOKEN_OPERATIONS:
                 continue
             try:
-                run = measured.run_of(line, machines)
-                size, time = measured.size_of(line), measured.measured_of(line)
-            except measured.Inexpressible:
+                run = collective_lines.run_of(line, machines)
+                size, time = collective_lines.size_of(line), collective_lines.measured_of(line)
+            except collective_lines.Inexpressible:
                 continue
-            if time is not None and measured.rounded(size, run) > 0:
+            if time is not None and collective_lines.rounded(size, run) > 0:
                 self.runs[line["setup"]][run].append((size, time))
                 self.lines[line["setup"]].append(line)
 
@@ -77,7 +79,7 @@ class Rows:
                 times, _ = measured.times_of(own, [size for size, _ in rows], self.program,
                                              pathlib.Path(folder))
                 for size, time in rows:
-                    simulated = times.get(measured.rounded(size, run))
+                    simulated = times.get(collective_lines.rounded(size, run))
                     if simulated is not None:
                         found.append((run.op, size, simulated / time))
         return found
@@ -116,7 +118,7 @@ def classes(errors):
     found = []
     for large in (True, False):
         of_class = [abs(ratio - 1) for _, size, ratio in errors
-                    if (size >= measured.LARGE) == large]
+                    if (size >= collective_lines.LARGE) == large]
         found.append((len(of_class), statistics.median(of_class) if of_class else None))
     return found
 
@@ -137,18 +139,20 @@ def by_setup(rows, setups, pool):
     return result
 
 
-def percent(value):
-    return "" if value is None else f"{100 * value:.0f} %"
+def words_of(marks, setup):
+    """A setup's marks with the operations that have them."""
+    return "; ".join(f"{', '.join(words)}: `{op}`" for (of, op), words in marks.items()
+                     if of == setup)
 
 
-def markdown(found):
-    lines = ["| setup | large: n | shipped | predicted | smaller: n | shipped | predicted |",
-             "|---|---|---|---|---|---|---|"]
+def markdown(found, marks):
+    lines = ["| setup | large: n | shipped | predicted | smaller: n | shipped | predicted | marks |",
+             "|---|---|---|---|---|---|---|---|"]
     for setup, shipped, predicted in sorted(found):
-        large, small = classes(shipped)
-        alone = classes(predicted) if predicted else [(0, None), (0, None)]
-        lines.append(f"| {setup} | {large[0] or ''} | {percent(large[1])} | {percent(alone[0][1])} "
-                     f"| {small[0] or ''} | {percent(small[1])} | {percent(alone[1][1])} |")
+        cells = []
+        for (count, error), (_, alone) in zip(classes(shipped), classes(predicted or [])):
+            cells += [str(count or ""), measured.percent(error), measured.percent(alone)]
+        lines.append("| " + " | ".join([setup, *cells, words_of(marks, setup)]) + " |")
     return "\n".join(lines)
 
 
@@ -187,7 +191,7 @@ def draw(found, path):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("table", type=pathlib.Path, metavar="TABLE.csv",
-                        help="measured collectives, one size a line, with a column `setup`")
+                        help="measured collectives, one size a line")
     parser.add_argument("--setup", action="append", help="of all setups this one, or these")
     parser.add_argument("-o", "--picture", type=pathlib.Path, help="draws every row, as SVG")
     parser.add_argument("--program", type=pathlib.Path,
@@ -196,7 +200,7 @@ def main(argv=None):
     try:
         if options.picture:
             measuring.need("matplotlib")
-        table = measuring.read_table(options.table, [*measured.COLUMNS, "setup"])
+        table = measuring.read_table(options.table, collective_lines.COLUMNS)
         rows = Rows(table, options.program)
         for setup in options.setup or []:
             if setup not in rows.runs:
@@ -207,7 +211,7 @@ def main(argv=None):
     except measuring.InputError as error:
         print(f"fit_collectives.py: error: {error}", file=sys.stderr)
         return 2
-    print(markdown(found))
+    print(markdown(found, setup_marks.marks_of(table, collective_lines.machines_of(options.program))))
     if options.picture:
         draw(found, options.picture)
     return 0

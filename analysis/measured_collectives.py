@@ -2,46 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs `scaleacross collective` for every line of a table of measured collectives.
 
-The table has the columns of COLUMNS; tests/validation/collectives/README.md says what they hold. A
-line becomes a run by rules for the words of its columns, never by itself nor by its setup's name:
-
-gpu         The first of GPUS that its word begins with. Others have no preset, or nothing tells
-            which GPU it is.
-intra_link  How many GPUs a server has and how many share its scale-up network, by SHAPES. Machines
-            that `list machines` has with both and the GPU are candidates.
-fabric      What FABRICS has for its words: keys of the network, and a machine whose values of NCCL's
-            plugin hold. A candidate that has them all is
-            taken before others; a key that the machine has otherwise is set. Words without an entry
-            leave the machine's network as it is.
-nic         Number and rate, by nics_of. A candidate that has these is taken before others. If none
-            has, it is the best one with these NICs in place of its own. Where all ranks share a
-            scale-up network, NICs play no part, and so the column need not say them. Else the line
-            is left out.
-env         GPUs with an architecture that NCCL knows run `network.collective: nccl`, by NCCL's own
-            choice, or with ALGO=Ring or ALGO=Tree, or one of these words alone, by that, and with
-            NVLS_ENABLE=0 by rings; others run a ring that copies through slots
-            (`network.copy: staged`). A message takes one queue pair, as NCCL has it unless
-            NCCL_IB_SPLIT_DATA_ON_QPS is 1. A line that says that no plugin for the network was there
-            was measured over TCP sockets, which are not modelled, and is left out.
-note        A line of a system that is called faulty, slow or underperforming is left out.
-op          By OPERATIONS; others are left out.
-
-Tokens that go to experts and back (ep_dispatch, ep_combine, and with _ll those for low latency) are
-`--op dispatch` and `combine`, by the kernel of the operation's name:
-
-env, note   "4096 tokens", "tokens x 7168" or a hidden size by itself, "top 8", "in 4 groups" (without:
-            any server), "256 experts", "FP8 out" and "BF16 back". What is not said is DeepEP's: 4,096
-            tokens, 8,192 with its second release (by NCCL's device API), 128 for low latency, 256
-            experts, or 288 or the next number that lies evenly.
-nccl, note  Library and network have what TOKEN_COSTS says. Where a note begins with "DeepEP" its
-            kernels ran beside others that were to be compared, over NICs inside servers as well: every
-            GPU is a server of its own.
-time_us     Without one it follows from busbw and the bytes that the program counts as DeepEP does.
-
-alltoall_torch is the all-to-all that pplx compares itself with, whose buffer has room for all tokens
-at every expert: tokens x experts x (hidden size and scales) bytes.
-
-What no rule expresses is named with the reason. Lines that differ only in size are one run where their sizes are a series.
+collective_lines says how a line becomes a run. What no rule expresses is named with the reason. Lines
+that differ only in size are one run where their sizes are a series. setup_marks says which lines a
+second set of columns leaves out.
 """
 
 import argparse
@@ -51,261 +14,15 @@ import json
 import math
 import os
 import pathlib
-import re
 import statistics
 import sys
 import tempfile
 
+import collective_lines as lines
 import measuring
+import setup_marks
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
-
-COLUMNS = ["id", "gpu", "gpus_per_node", "nodes", "gpus", "intra_link", "nic", "fabric", "env",
-           "nccl", "op", "bytes", "time_us", "busbw", "note"]
-
-
-class Inexpressible(Exception):
-    """A line that no run says; the text is the reason."""
-
-
-# --- Words ----------------------------------------------------------------------------------------
-
-# By the beginning of a word, up to a blank or a dash.
-GPUS = {"A100-40": "a100-40g", "A100-80": "a100-80g", "A100": "a100-80g", "H100": "h100",
-        "H200": "h200", "GH200": "gh200", "B200": "b200", "B300": "b300", "GB200": "gb200",
-        "GB300": "gb300", "MI300X": "mi300x", "MI325X": "mi325x", "MI350X": "mi350x",
-        "MI355X": "mi355x", "H800": "h800", "SM90": "h100", "SM100": "b200"}
-
-# GPUs of a server, and of its scale-up network.
-SHAPES = [(r"NVL72", (4, 72)), (r"4-GPU mesh", (4, 4)), (r"NVLink\d\+NVSwitch", (8, 8)),
-          (r"NVLink\d \(\d+ GB/s H800\)", (8, 8)), (r"xGMI", (8, 8))]
-
-ANY_ORDER = {"network.recovery": "selective-repeat"}
-LOSSY = {**ANY_ORDER, "network.pfc": "false"}
-
-
-# The first whose words are in the column, its keys of the network, and a machine that has NCCL's
-# plugin for it: its values of PLUGIN hold for all such networks.
-Fabric = collections.namedtuple("Fabric", "words keys like")
-FABRICS = [
-    Fabric(r"Slingshot", {"network.transport": "roce", "network.multipath": "spray-adaptive",
-                          **LOSSY}, "alps"),
-    Fabric(r"EFA|SRD", {"network.transport": "roce", "network.multipath": "entropy-random",
-                        **LOSSY}, "aws-p4de"),
-    Fabric(r"TCPXO?", {"network.transport": "roce", "network.multipath": "e-ecmp", **LOSSY},
-           "gcp-a3-mega"),
-    Fabric(r"UEC", {"network.transport": "roce", "network.multipath": "reps", **ANY_ORDER},
-           "mi355x-server"),
-    Fabric(r"RoCE(v2)?", {"network.transport": "roce", "network.multipath": "e-ecmp"},
-           "gcp-a3-ultra"),
-    Fabric(r"InfiniBand|IB", {"network.transport": "infiniband",
-                              "network.multipath": "spray-adaptive", **ANY_ORDER}, "dgx-h100")]
-PLUGIN = ["network.nccl_net_step", "network.nccl_net_long", "network.nccl_net_fill",
-          "network.nccl_net_flags", "network.nccl_protocol"]
-
-# The program's name, bus over algorithm bandwidth of n ranks, and whether the size is divided among
-# them, so that each has whole elements of 4 bytes.
-Operation = collections.namedtuple("Operation", "name factor divides")
-# As Operation, but of tokens: the kernel.
-TokenOperation = collections.namedtuple("TokenOperation", "name kernel")
-TOKEN_OPERATIONS = {f"ep_{name}{suffix}": TokenOperation(name, kernel)
-                    for name in ("dispatch", "combine")
-                    for suffix, kernel in (("", "throughput"), ("_ll", "low-latency"))}
-
-# Words of `nccl` and note, of `fabric`, and of the kernel's name: what it costs to send tokens. The
-# first whose words are there; none: what the program has. Fitted by hand to the lines of
-# TOKEN_FITTED, all others are left out of the fit.
-TOKEN_COSTS = [
-    (r"UCCL", r"EFA", r"throughput", {"network.token_start": "450us"}),
-    (r"UCCL", r"EFA", r"low-latency", {"network.token_start": "30us",
-                                       "network.token_message": "280ns"}),
-    (r"UCCL", r"", r"low-latency", {"network.token_message": "80ns"}),
-    (r"pplx", r"", r"low-latency", {"network.token_start": "35us",
-                                    "network.token_message": "80ns"})]
-TOKEN_FITTED = ["deepep1-h800-ep8", "deepep1-h800-ep16", "deepep1-h800-ll-ep8",
-                "deepep1-h800-ll-ep16", "uccl-mi300x-cx7-ll-ep32", "uccl-p5en-ep24",
-                "uccl-p5en-ll-ep24", "pplx-ep64"]
-
-OPERATIONS = {
-    "all_reduce": Operation("all_reduce", lambda n: 2 * (n - 1) / n, False),
-    "all_gather": Operation("all_gather", lambda n: (n - 1) / n, True),
-    "reduce_scatter": Operation("reduce_scatter", lambda n: (n - 1) / n, True),
-    "alltoall": Operation("all_to_all", lambda n: (n - 1) / n, True),
-    "alltoall_torch": Operation("all_to_all", lambda n: (n - 1) / n, True),
-    "sendrecv": Operation("sendrecv", lambda n: 1, False)}
-
-LARGE = 16 << 20  # bytes; the tables have a class from here on
-
-
-def whole(line, column):
-    if not re.fullmatch(r"[1-9]\d*", line[column]):
-        raise Inexpressible(f"{column}: {line[column]!r} is no number")
-    return int(line[column])
-
-
-def gpu_of(line):
-    for word, preset in GPUS.items():
-        if re.match(rf"{word}(?![A-Za-z0-9])", line["gpu"]):
-            return preset
-    raise Inexpressible(f"gpu: there is no preset for {line['gpu']!r}")
-
-
-def shape_of(line):
-    for words, shape in SHAPES:
-        if re.search(words, line["intra_link"]):
-            return shape
-    raise Inexpressible(f"intra_link: {line['intra_link']!r} is not expressed")
-
-
-def network_of(line, machines):
-    for fabric in FABRICS:
-        if re.search(rf"(?<![A-Za-z])({fabric.words})(?![A-Za-z])", line["fabric"]):
-            like = next(machine for machine in machines if machine.name == fabric.like)
-            return {**fabric.keys, **{key: like.values[key] for key in PLUGIN}}
-    return {}
-
-
-def nics_of(line, gpus):
-    """NICs of a server and Gb/s of each, or None where the column does not say both.
-
-    "4x200G/node" and "400G x8/node" are a number and a rate, "8x2x400G" has two ports to a NIC, and
-    "400G class, 1 HCA/GPU" a number for each GPU."""
-    text = line["nic"]
-    if found := re.search(r"\b(\d+)x(?:(\d+)x)?(\d+)G\b", text):
-        return int(found[1]), int(found[2] or 1) * int(found[3])
-    if found := re.search(r"\b(\d+)G x(\d+)/node", text):
-        return int(found[2]), int(found[1])
-    if found := re.search(r"\b(\d+)G class, (\d+) HCAs?/(GPU|node)", text):
-        return int(found[2]) * (gpus if found[3] == "GPU" else 1), int(found[1])
-    return None
-
-
-def library_of(line, architecture):
-    """Keys of the network that say which library's collectives run, and how."""
-    found = re.search(r"(?<![-\w])(?:ALGO=)?(Ring|Tree)(?![-\w])", line["env"], re.IGNORECASE)
-    algorithm = found[1].lower() if found else None
-    if re.search(r"\bNVLS_ENABLE=0\b", line["env"]):
-        algorithm = algorithm or "ring"
-    splits = re.search(r"\bSPLIT_DATA_ON_QPS=1\b", line["env"])
-    balance = {"network.balance": "split" if splits else "round-robin"}
-    if architecture == "other":
-        return {"network.collective": algorithm or "ring", "network.copy": "staged", **balance}
-    return {"network.collective": "nccl", **balance,
-            **({"network.nccl_algorithm": algorithm} if algorithm else {})}
-
-
-def tokens_of(line, ranks):
-    """What a line says of tokens; what it does not say is DeepEP's."""
-    text = f"{line['note']}; {line['env']}"
-
-    def number(pattern, usual):
-        found = re.search(pattern, text)
-        return int(found[1]) if found else usual
-    low = TOKEN_OPERATIONS.get(line["op"], TokenOperation("", "low-latency")).kernel != "throughput"
-    experts = next((count for count in (256, 288) if count % ranks == 0),
-                   ranks * math.ceil(256 / ranks))
-    usual = 128 if low else 8192 if "device API" in line["nccl"] else 4096
-    return {"tokens": number(r"\b(\d+) tokens?\b", usual),
-            "hidden": number(r"(?:\btokens x |(?:^|; ))(\d+)(?=;|$)", 7168),
-            "top-k": number(r"\btop (\d+)\b", 8),
-            "experts": number(r"\b(\d+) experts\b", experts),
-            "max-nodes": number(r"\bin (\d+) groups\b", 0)}
-
-
-def token_run(line, ranks):
-    """Options and settings of a dispatch or combine, and whether NICs are used inside servers."""
-    operation = TOKEN_OPERATIONS[line["op"]]
-    options = {**tokens_of(line, ranks), "kernel": operation.kernel}
-    way = "out" if operation.name == "dispatch" else "back"
-    if found := re.search(rf"\b(FP8|BF16) {way}\b", line["env"]):
-        options["precision"] = found[1].lower()
-    library = f"{line['nccl']}; {line['note']}"
-    costs = next((keys for words, fabric, kernel, keys in TOKEN_COSTS
-                  if re.search(words, library) and re.search(fabric, line["fabric"]) and
-                  re.fullmatch(kernel, operation.kernel)), {})
-    return options, costs, line["note"].startswith("DeepEP")
-
-
-# --- Machines -------------------------------------------------------------------------------------
-
-GIGABITS = {"Mbps": 1e-3, "Gbps": 1, "Tbps": 1e3}
-
-
-class Machine:
-    """A row of `list machines`, and what keys of the network are where it says nothing."""
-
-    def __init__(self, row, defaults, architectures):
-        values = row["values"]
-        self.name = row["machine"]
-        self.gpu = row["gpu"]
-        self.architecture = architectures[self.gpu]
-        self.shape = (int(values["gpus_per_node"]), int(values["gpu.scale_up_domain"]))
-        rate, unit = re.fullmatch(r"([\d.]+)(.*)", values["nic_rate"]).groups()
-        self.nics = (int(values["nics"]), float(rate) * GIGABITS[unit])  # and Gb/s of each
-        self.values = {**defaults, **values}
-
-    def lacks(self, keys):
-        """Those of the network's keys that the machine has otherwise."""
-        return {key: value for key, value in keys.items() if self.values[key] != value}
-
-
-def listed(program, what):
-    code, rows, said = measuring.run([str(program), "list", what, "--json"])
-    if code != 0:
-        raise measuring.InputError(f"{program} list {what}: {said}")
-    return rows
-
-
-def machines_of(program):
-    defaults = {row["field"]: row["default"] for row in listed(program, "fields")}
-    architectures = {row["gpu"]: row["values"].get("architecture", "other")
-                     for row in listed(program, "gpus")}
-    return [Machine(row, defaults, architectures) for row in listed(program, "machines")]
-
-
-# A run but for its size: arguments of `collective`, the NICs of a file of its own or None, ranks.
-# Of tokens: their options, from which the size follows; of others none.
-Run = collections.namedtuple("Run", "machine nics nodes used op settings ranks tokens",
-                             defaults=((),))
-
-
-def run_of(line, machines):
-    if found := re.search(r"faulty|underperforming|slow", line["note"]):
-        raise Inexpressible(f"note: {found[0]}")
-    if re.search(r"\bno plugin\b", line["env"]):
-        raise Inexpressible("env: TCP sockets are not modelled")
-    if line["op"] not in OPERATIONS and line["op"] not in TOKEN_OPERATIONS:
-        raise Inexpressible(f"op: {line['op']!r} is not expressed")
-    gpu, shape = gpu_of(line), shape_of(line)
-    used, nodes = whole(line, "gpus_per_node"), whole(line, "nodes")
-    if used * nodes != whole(line, "gpus"):
-        raise Inexpressible(f"gpus: {line['gpus']} are not {nodes} x {used}")
-    if used > shape[0]:
-        raise Inexpressible(f"gpus_per_node: {used} of {shape[0]}")
-    keys, nics = network_of(line, machines), nics_of(line, shape[0])
-    candidates = [machine for machine in machines
-                  if machine.gpu == gpu and machine.shape == shape]
-    if not candidates:
-        raise Inexpressible(f"intra_link: no machine has {gpu} with {line['intra_link']!r}")
-    crosses = nodes * shape[0] > shape[1]
-    if crosses and not nics:
-        raise Inexpressible(f"nic: {line['nic']!r} says no rate")
-    best = min(candidates, key=lambda machine: (nics is not None and machine.nics != nics,
-                                                bool(machine.lacks(keys)), machine.name))
-    own = nics if crosses and best.nics != nics else None
-    network = best.lacks(keys) if crosses else {}
-    if line["op"] in TOKEN_OPERATIONS:
-        options, costs, apart = token_run(line, used * nodes)
-        settings = {**network, **(costs if nodes > 1 else {})}
-        if apart and not nics:
-            raise Inexpressible(f"nic: {line['nic']!r} says no rate")
-        if apart:
-            own, nodes, used = nics if best.nics != nics else None, used * nodes, 1
-        return Run(best.name, own, nodes, used, line["op"], tuple(settings.items()), used * nodes,
-                   tuple(options.items()))
-    settings = {**library_of(line, best.architecture), **network}
-    return Run(best.name, own, nodes, used, line["op"], tuple(settings.items()), used * nodes)
-
 
 # --- Runs -----------------------------------------------------------------------------------------
 
@@ -332,7 +49,7 @@ def times_of(run, sizes, program, folder):
         machine.write_text(f"preset: {run.machine}\nnics: {count}\nnic_rate: {rate}Gbps\n")
     command = [str(program), "collective", "--machine", str(machine), "--nodes", str(run.nodes),
                "--gpus-per-node", str(run.used), "--op",
-               (OPERATIONS.get(run.op) or TOKEN_OPERATIONS[run.op]).name, "--json"]
+               (lines.OPERATIONS.get(run.op) or lines.TOKEN_OPERATIONS[run.op]).name, "--json"]
     for key, value in run.settings:
         command += ["--set", f"{key}={value}"]
     if run.tokens:
@@ -350,45 +67,12 @@ def times_of(run, sizes, program, folder):
     return times, complaint
 
 
-def rounded(size, run):
-    """The size as the program takes it; None for tokens, whose size it finds out."""
-    if run.tokens:
-        return None
-    unit = 4 * (run.ranks if OPERATIONS[run.op].divides else 1)
-    return size // unit * unit
-
-
-def positive(text):
-    """A number above 0, or None."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0 < value < math.inf else None
-
-
-def measured_of(line):
-    """Time in us, from the bus bandwidth where none is published; None where neither is."""
-    if positive(line["time_us"]):
-        return positive(line["time_us"])
-    busbw, factor = positive(line["busbw"]), OPERATIONS[line["op"]].factor(whole(line, "gpus"))
-    return whole(line, "bytes") / (1e3 * busbw / factor) if busbw else None
-
-
-def size_of(line):
-    """Bytes of a line; of torch's all-to-all those of pplx's buffer."""
-    if line["op"] != "alltoall_torch":
-        return whole(line, "bytes")
-    of = tokens_of(line, whole(line, "gpus"))
-    return of["tokens"] * of["experts"] * (of["hidden"] + 4 * math.ceil(of["hidden"] / 128))
-
-
 def take(result, run, time, line):
     """Puts what a run found into a result."""
     if run.tokens:
         time, result["bytes"] = time
-        busbw = positive(line["busbw"])
-        result["measured_us"] = (positive(line["time_us"]) or
+        busbw = lines.positive(line["busbw"])
+        result["measured_us"] = (lines.positive(line["time_us"]) or
                                  (result["bytes"] / (1e3 * busbw) if busbw else None))
     if result["measured_us"] is None:
         result["reason"] = "time_us: neither time nor bandwidth is published"
@@ -399,26 +83,29 @@ def take(result, run, time, line):
 
 def results_of(table, program):
     """An object for each line, in their order."""
-    machines = machines_of(program)
+    machines = lines.machines_of(program)
+    marks = setup_marks.marks_of(table, machines)
     results, runs = [], collections.defaultdict(list)
     for line in table:
         result = {"id": line["id"], "op": line["op"], "bytes": None, "time_us": None,
-                  "measured_us": None, "error": None}
+                  "measured_us": None, "error": None, "marks": []}
         results.append(result)
         try:
-            run = run_of(line, machines)
+            run = lines.run_of(line, machines)
             if run.tokens:
                 runs[run].append((result, line))
                 continue
-            result["bytes"] = size_of(line)
-            result["measured_us"] = measured_of(line)
+            result["bytes"] = lines.size_of(line)
+            result["measured_us"] = lines.measured_of(line)
+            result["marks"] = setup_marks.of_size(marks.get((line["setup"], line["op"]), []),
+                                                  result["bytes"])
             if result["measured_us"] is None:
-                raise Inexpressible("time_us: neither time nor bandwidth is published")
-            if rounded(result["bytes"], run) == 0:
-                raise Inexpressible(f"bytes: {result['bytes']} do not give every one of "
-                                    f"{run.ranks} ranks an element")
+                raise lines.Inexpressible("time_us: neither time nor bandwidth is published")
+            if lines.rounded(result["bytes"], run) == 0:
+                raise lines.Inexpressible(f"bytes: {result['bytes']} do not give every one of "
+                                          f"{run.ranks} ranks an element")
             runs[run].append((result, line))
-        except Inexpressible as reason:
+        except lines.Inexpressible as reason:
             result["reason"] = str(reason)
     with (tempfile.TemporaryDirectory() as folder,
           concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool):
@@ -428,7 +115,7 @@ def results_of(table, program):
         for run, future in futures.items():
             times, complaint = future.result()
             for result, line in runs[run]:
-                time = times.get(rounded(result["bytes"], run))
+                time = times.get(lines.rounded(result["bytes"], run))
                 if time is None:
                     result["reason"] = complaint or "the program has no row of this size"
                 else:
@@ -448,16 +135,22 @@ def percentile(values, share):
 
 
 def summary(results):
-    """Operation, class of size, number, median and 90th percentile of |error|."""
+    """Operation, class of size, number, median and 90th percentile of |error|, and those three again
+    of lines without a mark."""
+    def figures(errors):
+        return (len(errors), statistics.median(errors) if errors else None,
+                percentile(errors, 0.9) if errors else None)
+
     rows = []
     for op in dict.fromkeys(result["op"] for result in results):
         for label, large in (("16 MiB and more", True), ("less", False)):
-            errors = [abs(result["error"]) for result in results
-                      if result["op"] == op and result["error"] is not None and
-                      (result["bytes"] >= LARGE) == large]
-            if errors:
-                rows.append((op, label, len(errors), statistics.median(errors),
-                             percentile(errors, 0.9)))
+            of_class = [result for result in results
+                        if result["op"] == op and result["error"] is not None and
+                        (result["bytes"] >= lines.LARGE) == large]
+            if of_class:
+                rows.append((op, label, *figures([abs(one["error"]) for one in of_class]),
+                             *figures([abs(one["error"]) for one in of_class
+                                       if not one["marks"]])))
     return rows
 
 
@@ -467,28 +160,34 @@ def token_summary(results):
     rows = []
     for label, fitted in (("fitted to", True), ("left out of the fit", False)):
         errors = [abs(result["error"]) for result in results
-                  if result["op"] in TOKEN_OPERATIONS and result["error"] is not None and
-                  (result["id"].split("|")[0] in TOKEN_FITTED) == fitted]
+                  if result["op"] in lines.TOKEN_OPERATIONS and result["error"] is not None and
+                  (result["id"].split("|")[0] in lines.TOKEN_FITTED) == fitted]
         if errors:
             rows.append((label, len(errors), statistics.median(errors), percentile(errors, 0.9),
                          max(errors)))
     return rows
 
 
+def percent(value):
+    return "" if value is None else f"{100 * value:.0f} %"
+
+
 def token_markdown(results):
-    lines = ["| dispatch and combine | n | median error | 90th percentile | largest |",
-             "|---|---|---|---|---|"]
-    lines += [f"| {label} | {count} | {100 * median:.0f} % | {100 * most:.0f} % | "
-              f"{100 * largest:.0f} % |"
-              for label, count, median, most, largest in token_summary(results)]
-    return "\n".join(lines)
+    written = ["| dispatch and combine | n | median error | 90th percentile | largest |",
+               "|---|---|---|---|---|"]
+    written += [f"| {label} | {count} | " + " | ".join(map(percent, errors)) + " |"
+                for label, count, *errors in token_summary(results)]
+    return "\n".join(written)
 
 
 def markdown(results):
-    lines = ["| operation | size | n | median error | 90th percentile |", "|---|---|---|---|---|"]
-    lines += [f"| `{op}` | {label} | {count} | {100 * median:.0f} % | {100 * most:.0f} % |"
-              for op, label, count, median, most in summary(results)]
-    return "\n".join(lines)
+    written = ["| operation | size | n | median error | 90th percentile | without a mark: n | "
+               "median error | 90th percentile |", "|---|---|---|---|---|---|---|---|"]
+    written += [f"| `{op}` | {label} | {count} | {percent(median)} | {percent(most)} | "
+                f"{clean or ''} | {percent(clean_median)} | {percent(clean_most)} |"
+                for op, label, count, median, most, clean, clean_median, clean_most
+                in summary(results)]
+    return "\n".join(written)
 
 
 def main(argv=None):
@@ -500,7 +199,7 @@ def main(argv=None):
                         default=TOP / "build" / "release" / "bin" / "scaleacross")
     options = parser.parse_args(argv)
     try:
-        results = results_of(measuring.read_table(options.table, COLUMNS), options.program)
+        results = results_of(measuring.read_table(options.table, lines.COLUMNS), options.program)
     except measuring.InputError as error:
         print(f"measured_collectives.py: error: {error}", file=sys.stderr)
         return 2

@@ -16,9 +16,11 @@ TABLE = TOP / "tests" / "validation" / "collectives" / "published.csv"
 PAGE = TOP / "contrib" / "scaleacross" / "doc" / "collectives.md"
 
 sys.path.insert(0, str(TOP / "analysis"))
+import collective_lines  # noqa: E402
 import fit_collectives  # noqa: E402
 import measured_collectives as measured  # noqa: E402
 import measuring  # noqa: E402
+import setup_marks  # noqa: E402
 
 SRD = next(knobs for knobs in fit_collectives.KNOBS if "EFA" in knobs.words)
 
@@ -26,7 +28,7 @@ SRD = next(knobs for knobs in fit_collectives.KNOBS if "EFA" in knobs.words)
 class FitCollectives(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.table = measuring.read_table(TABLE, [*measured.COLUMNS, "setup"])
+        cls.table = measuring.read_table(TABLE, collective_lines.COLUMNS)
         cls.rows = fit_collectives.Rows(cls.table, PROGRAM)
 
     def printed(self):
@@ -44,6 +46,9 @@ class FitCollectives(unittest.TestCase):
     def test_the_page_has_every_setup_as_it_is_now(self):
         printed = self.printed()
         self.assertEqual(set(printed), set(self.rows.runs))
+        marks = setup_marks.marks_of(self.table, collective_lines.machines_of(PROGRAM))
+        for setup, cells in printed.items():
+            self.assertEqual(cells[6], fit_collectives.words_of(marks, setup), setup)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             errors = dict(zip(self.rows.runs, pool.map(lambda setup: self.rows.errors(setup, {}),
                                                        self.rows.runs)))
@@ -51,14 +56,14 @@ class FitCollectives(unittest.TestCase):
             large, small = fit_collectives.classes(errors[setup])
             with self.subTest(setup=setup):
                 self.assertEqual([cells[0], cells[1], cells[3], cells[4]],
-                                 [str(large[0] or ""), fit_collectives.percent(large[1]),
-                                  str(small[0] or ""), fit_collectives.percent(small[1])])
+                                 [str(large[0] or ""), measured.percent(large[1]),
+                                  str(small[0] or ""), measured.percent(small[1])])
 
     def test_a_prediction_is_that_of_the_page(self):
         setup = "aws-p4de-2"
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             found = fit_collectives.by_setup(self.rows, [setup], pool)
-        self.assertEqual(fit_collectives.markdown(found).splitlines()[-1].split("|")[2:-1],
+        self.assertEqual(fit_collectives.markdown(found, {}).splitlines()[-1].split("|")[2:-1],
                          [f" {cell} " if cell else "  " for cell in self.printed()[setup]])
 
     def test_knobs_are_found_again(self):

@@ -21,11 +21,12 @@ TABLE = TOP / "tests" / "validation" / "collectives" / "published.csv"
 PAGE = TOP / "contrib" / "scaleacross" / "doc" / "collectives.md"
 
 sys.path.insert(0, str(TOP / "analysis"))
+import collective_lines  # noqa: E402
 import measured_collectives  # noqa: E402
 import measuring  # noqa: E402
 
-# A line that every rule can be tried on; no setup, source or date, which no rule reads.
-LINE = {"id": "a", "gpu": "H100", "gpus_per_node": "8", "nodes": "2", "gpus": "16",
+# A line that every rule can be tried on; no source or date, which no rule reads.
+LINE = {"id": "a", "setup": "a", "gpu": "H100", "gpus_per_node": "8", "nodes": "2", "gpus": "16",
         "intra_link": "NVLink4+NVSwitch", "nic": "ConnectX-7 400G x8/node",
         "fabric": "InfiniBand NDR", "nccl": "", "env": "", "op": "all_reduce", "bytes": "1073741824",
         "time_us": "5000", "busbw": "", "note": ""}
@@ -41,10 +42,10 @@ REFUSED = {
 class MeasuredCollectives(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.machines = measured_collectives.machines_of(PROGRAM)
+        cls.machines = collective_lines.machines_of(PROGRAM)
 
     def run_of(self, **changed):
-        return measured_collectives.run_of({**LINE, **changed}, self.machines)
+        return collective_lines.run_of({**LINE, **changed}, self.machines)
 
     def results(self, *lines):
         return measured_collectives.results_of(
@@ -82,7 +83,7 @@ class MeasuredCollectives(unittest.TestCase):
         rack = {"gpu": "GB200", "gpus_per_node": "4", "intra_link": "NVLink5 NVL72",
                 "nic": "none used", "fabric": "NVLink only, 1 rack"}
         self.run_of(**rack, nodes="18", gpus="72")
-        with self.assertRaisesRegex(measured_collectives.Inexpressible, "nic: 'none used'"):
+        with self.assertRaisesRegex(collective_lines.Inexpressible, "nic: 'none used'"):
             self.run_of(**rack, nodes="36", gpus="144")
 
     def test_other_nics_and_networks_change_the_machine(self):
@@ -154,13 +155,13 @@ class MeasuredCollectives(unittest.TestCase):
     def test_what_is_not_expressed_is_named(self):
         for column, words in REFUSED.items():
             for word in words:
-                with self.assertRaises(measured_collectives.Inexpressible,
+                with self.assertRaises(collective_lines.Inexpressible,
                                        msg=(column, word)) as caught:
                     self.run_of(**{column: word})
                 self.assertTrue(str(caught.exception).startswith(f"{column}: "), caught.exception)
-        with self.assertRaisesRegex(measured_collectives.Inexpressible, "gpus_per_node: 16 of 8"):
+        with self.assertRaisesRegex(collective_lines.Inexpressible, "gpus_per_node: 16 of 8"):
             self.run_of(gpus_per_node="16", gpus="32")
-        with self.assertRaisesRegex(measured_collectives.Inexpressible, "no machine has h100"):
+        with self.assertRaisesRegex(collective_lines.Inexpressible, "no machine has h100"):
             self.run_of(intra_link="NVLink4 (4-GPU mesh)", gpus_per_node="4", gpus="8")
         results = self.results({"op": "all_reduce_ratio"}, {"bytes": ""}, {"time_us": ""},
                                {"op": "alltoall", "bytes": "32"}, {"time_us": "0", "busbw": "x"})
@@ -204,13 +205,18 @@ class MeasuredCollectives(unittest.TestCase):
     def test_percentiles_and_classes(self):
         self.assertEqual(measured_collectives.percentile([4, 0, 1, 3, 2], 0.9), 3.6)
         self.assertEqual(measured_collectives.percentile([5], 0.9), 5)
-        rows = [{"op": "a", "bytes": size, "error": error} for size, error in
-                [(16 << 20, -0.5), (16 << 20, 0.1), ((16 << 20) - 4, 2.0), (8, None)]]
+        rows = [{"op": "a", "bytes": size, "error": error, "marks": marks}
+                for size, error, marks in [(16 << 20, -0.5, ["slow"]), (16 << 20, 0.1, []),
+                                           ((16 << 20) - 4, 2.0, ["late"]), (8, None, [])]]
         large, small = measured_collectives.summary(rows)
         self.assertEqual(large[:3], ("a", "16 MiB and more", 2))
         self.assertAlmostEqual(large[3], 0.3)
         self.assertAlmostEqual(large[4], 0.46)
-        self.assertEqual(small, ("a", "less", 1, 2.0, 2.0))
+        self.assertEqual(large[5:], (1, 0.1, 0.1))
+        self.assertEqual(small, ("a", "less", 1, 2.0, 2.0, 0, None, None))
+        self.assertEqual(measured_collectives.markdown(rows).splitlines()[2:],
+                         ["| `a` | 16 MiB and more | 2 | 30 % | 46 % | 1 | 10 % | 10 % |",
+                          "| `a` | less | 1 | 200 % | 200 % |  |  |  |"])
 
     def test_wrong_tables_are_refused(self):
         with tempfile.TemporaryDirectory() as name:
@@ -219,7 +225,7 @@ class MeasuredCollectives(unittest.TestCase):
                      "twice": "\n".join([",".join(LINE), *[",".join(LINE.values())] * 2]) + "\n"}
             for stem, text in texts.items():
                 (folder / f"{stem}.csv").write_text(text)
-            for stem, says in {"none": "No such file", "short": "there is no column gpus_per_node",
+            for stem, says in {"none": "No such file", "short": "there is no column setup",
                                "ragged": "ragged.csv:2: not as many cells",
                                "twice": "twice.csv:3: id 'a' stands there twice"}.items():
                 code, printed, said = self.call(folder / f"{stem}.csv")
@@ -231,7 +237,7 @@ class MeasuredCollectives(unittest.TestCase):
             code, printed, _ = self.call(folder / "one.csv", "--json")
             self.assertEqual(code, 0)
             self.assertEqual(list(json.loads(printed)[0]),
-                             ["id", "op", "bytes", "time_us", "measured_us", "error"])
+                             ["id", "op", "bytes", "time_us", "measured_us", "error", "marks"])
 
     def test_the_page_has_the_plugins_values(self):
         """In the order of its columns; the page leaves out what is 0."""
@@ -242,7 +248,7 @@ class MeasuredCollectives(unittest.TestCase):
                             ("EFA (SRD)", "aws-p4de"), ("EFA (SRD)", "aws-p5"),
                             ("EFA (SRD)", "aws-p5en"), ("GPUDirect-TCPX and TCPXO", "gcp-a3-high"),
                             ("GPUDirect-TCPX and TCPXO", "gcp-a3-mega")):
-            values = [machines[name].values[key] for key in measured_collectives.PLUGIN[:4]]
+            values = [machines[name].values[key] for key in collective_lines.PLUGIN[:6]]
             cells = ["0" if re.match(r"0[a-z]", value) else
                      re.sub(r"(?<=\d)(?=[a-zG])", " ", value).replace("Gbps", "Gb/s")
                      for value in values]
@@ -263,12 +269,12 @@ class MeasuredCollectives(unittest.TestCase):
         tokens = measured_collectives.token_markdown(results)
         self.assertTrue(tokens in page, tokens)
         setups = {line["setup"] for line in lines}
-        self.assertLessEqual(set(measured_collectives.TOKEN_FITTED), setups)
+        self.assertLessEqual(set(collective_lines.TOKEN_FITTED), setups)
         left = sum("reason" in result for result in results)
         said = f"{left} lines are left out"
         self.assertTrue(said in re.sub(r"\s+", " ", page), said)
         self.assertEqual([result["id"] for result in results if "reason" in result and
-                          result["op"] in [*measured_collectives.TOKEN_OPERATIONS,
+                          result["op"] in [*collective_lines.TOKEN_OPERATIONS,
                                            "alltoall_torch"]], [])
         # Of what nccl-tests measures nearly all is expressed.
         counts = collections.Counter((result["op"] in ("all_reduce", "all_gather", "alltoall",

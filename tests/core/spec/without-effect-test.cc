@@ -105,7 +105,9 @@ TEST(WithoutEffect, WordsOfNcclWithoutNccl)
         {"network.nccl_net_step", "9us"},
         {"network.nccl_net_long", "1us"},
         {"network.nccl_net_fill", "1Gbps"},
-        {"network.nccl_net_flags", "1Gbps"}};
+        {"network.nccl_net_flags", "1Gbps"},
+        {"network.nccl_net_message", "1us"},
+        {"network.nccl_net_inject", "1us"}};
     std::vector<std::string> keys;
     for (const PlanField& field : PlanFields())
     {

@@ -72,6 +72,8 @@ Numbers()
         {"network.nccl_net_long", {"0us", "8us"}},
         {"network.nccl_net_fill", {"0bps", "110Gbps", "500Gbps"}},
         {"network.nccl_net_flags", {"0bps", "24Gbps"}},
+        {"network.nccl_net_message", {"0us", "7us"}},
+        {"network.nccl_net_inject", {"0us", "12us"}},
         {"network.token_start", {"0us", "30us"}},
         {"network.token_message", {"0us", "1us"}},
         {"network.mtu", {"1024B", "4096B"}},

@@ -124,6 +124,11 @@ struct NetworkPlan
     BitRate ncclNetFill;
     /// The same where flags travel with the data, of the first 128 KiB.
     BitRate ncclNetFlags;
+    /// Of an all-to-all's message to another server beyond those that are posted at once, what the
+    /// network's plugin and proxies take, one after another.
+    Duration ncclNetMessage;
+    /// Of such a message of up to 192 B, what the host takes to copy it out of GPU memory.
+    Duration ncclNetInject;
     // With an all-to-all by kernels that send tokens.
     /// Beyond the kernel's start, what it takes until tokens leave for other servers: by proxies.
     Duration tokenStart;

@@ -296,6 +296,19 @@ NetworkFields()
                           BitRate(1e15),
                           "the same with ll and ll128, of up to 128 KiB; 0bps: at once",
                           SCALEACROSS_MEMBER(network.ncclNetFlags)),
+        Row::Amount("network.nccl_net_message",
+                    Duration(),
+                    Duration::Seconds(1),
+                    "with the collective nccl: what the network's plugin and proxies take for each "
+                    "message of an all-to-all between servers beyond the first eight",
+                    SCALEACROSS_MEMBER(network.ncclNetMessage)),
+        Row::Amount(
+            "network.nccl_net_inject",
+            Duration(),
+            Duration::Seconds(1),
+            "with the collective nccl: what each such message of up to 192 B takes besides, "
+            "which the host copies out of GPU memory",
+            SCALEACROSS_MEMBER(network.ncclNetInject)),
         Row::Amount("network.token_start",
                     Duration(),
                     Duration::Seconds(1),

@@ -16,7 +16,6 @@ namespace
 {
 
 // Fitted, see the header.
-constexpr double g_proxied = 3;
 const Duration g_peer = Duration::Microseconds(2);
 constexpr double g_directShare = 0.93;
 constexpr double g_messagePerByte = 30e-12;
@@ -111,14 +110,18 @@ class NcclWriter
             std::ceil(static_cast<double>(bytes.Count()) * m_choice.protocol->wire)));
     }
 
+    /// Of a message through the network, by NCCL's table: a ring's LL step has nothing else in it.
+    static Duration Way()
+    {
+        return NcclStepOf(NcclKind::Ring, "ll").between;
+    }
+
     /// What a step between servers takes beyond the way, of which a GPU sends so much.
     Duration Between(Duration table, double bytes) const
     {
         constexpr double kMostFilled = 2 << 20;
         constexpr double kMostFlagged = 128 << 10;
-        // A ring's LL step is the network's way, and nothing that is waited for.
-        const Duration way = NcclStepOf(NcclKind::Ring, "ll").between;
-        Duration step = std::max(Duration(), table - way) + m_rules.netStep;
+        Duration step = std::max(Duration(), table - Way()) + m_rules.netStep;
         const bool flags = m_choice.protocol->wire > 1;
         const double rate = flags ? m_rules.netFlags : m_rules.netFill;
         if (rate > 0)
@@ -224,14 +227,14 @@ class NcclWriter
         Phase scatter =
             Step(Pattern::RingReduceScatter, m_group, OnWire(m_bytes), size / (n * perServer));
         scatter.perServer = static_cast<uint32_t>(perServer);
-        // Steps inside wait for the proxies where a ring has both.
         const double rounds = m_op == CollectiveOp::AllReduce ? 2 : 1;
         const double sent = rounds * (n - 1) / n * size;
         const double perByte = sent > 0 ? Beyond(sent) / sent * scatter.perServer : 0;
         scatter.inside->perByte = scatter.between.perByte = perByte;
         if (m_machine.servers > 1)
         {
-            scatter.inside->fixed = Duration::Seconds(scatter.inside->fixed.S() * g_proxied);
+            scatter.inside->fixed =
+                std::max(scatter.inside->fixed, Pace(scatter, rounds * (n - 1)));
         }
         if (lanes)
         {
@@ -249,6 +252,17 @@ class NcclWriter
             m_collective.phases.push_back(Gathering(scatter));
         }
         m_collective.chunks = m_collective.channels = scatter.perServer;
+    }
+
+    /// The mean time of a step of a ring over several servers below which its connections between
+    /// servers do not keep up: of that many messages, those beyond the slots.
+    Duration Pace(const Phase& ring, double messages) const
+    {
+        const double underWay = ring.slots.slots / ring.slots.least;
+        const double beyond = std::max(0.0, messages - underWay) / messages;
+        const Duration step =
+            Way() + Between(NcclStepOf(NcclKind::Ring, m_choice.protocol).between, 0);
+        return Duration::Seconds(step.S() * beyond);
     }
 
     /// What gathers as a phase reduces.
@@ -389,6 +403,20 @@ class NcclWriter
         m_collective.launch += Duration::Seconds(2.8e-6 * n);
     }
 
+    /// What an all-to-all takes to post its messages of so many bytes: by the GPU for every peer,
+    /// by the plugin and its proxies for those on other servers.
+    Duration Posting(double bytes) const
+    {
+        constexpr double kAtOnce = 8; // peers that a channel works on at a time
+        constexpr double kInjected = 192;
+        const double peers = m_machine.ranks - 1.0;
+        const double others = m_machine.ranks - m_machine.PerServer();
+        double posting = g_peer.S() * peers;
+        posting += m_rules.netMessage.S() * std::max(0.0, others - kAtOnce);
+        posting += bytes <= kInjected ? m_rules.netInject.S() * others : 0;
+        return Duration::Seconds(posting);
+    }
+
     void WriteMessages()
     {
         const NcclProtocol simple = "simple";
@@ -407,7 +435,7 @@ class NcclWriter
         phase.slots = MessageSlots();
         if (m_op == CollectiveOp::AllToAll)
         {
-            m_collective.launch += Duration::Seconds(g_peer.S() * (n - 1));
+            m_collective.launch += Posting(size / n);
             phase.inside->perByte = n * (1 / g_directShare - 1) / m_rules.scaleUpRate;
             phase.between.perByte = n * (1 / g_directShare - 1) / m_rules.nicRate;
         }
@@ -442,6 +470,8 @@ NcclRulesOf(const Scenario& scenario)
     rules.netLong = network.ncclNetLong;
     rules.netFill = network.ncclNetFill.Value() / 8;
     rules.netFlags = network.ncclNetFlags.Value() / 8;
+    rules.netMessage = network.ncclNetMessage;
+    rules.netInject = network.ncclNetInject;
     rules.collnet = network.ncclCollnet;
     bool first = true;
     const auto least = [&first](double& value, double other) {

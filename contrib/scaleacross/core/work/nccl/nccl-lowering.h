@@ -30,6 +30,8 @@ struct NcclRules
     Duration netLong;         //!< likewise, of a tree of 4 KiB and more
     double netFill{0};        //!< at which up to 2 MiB enter the network's plugin, B/s; 0: at once
     double netFlags{0};       //!< the same of up to 128 KiB that have flags in them
+    Duration netMessage;      //!< of an all-to-all's message to another server, beyond eight
+    Duration netInject;       //!< likewise, of any that has 192 B at most
 };
 
 NcclRules NcclRulesOf(const Scenario& scenario);
@@ -59,8 +61,8 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  * whole MiB as make it 32 of them at most; four are in a phase inside servers at a time, and four
  * times as many on the trees, whose levels have some each.
  *
- * Flags make messages longer. A step takes what NCCL's table says for one inside a server, in a
- * ring over several servers three times as long. Between servers the way takes what the network
+ * Flags make messages longer. A step takes what NCCL's table says for one inside a server. Between
+ * servers the way takes what the network
  * says, and the sender what the network's plugin does (`network.nccl_net_step` and its neighbours)
  * and what the table has for the protocol beyond a ring's LL step, whose flags wait for nothing:
  * 11.3 us for Simple. Where NCCL's table limits the bandwidth of channels, steps take so much
@@ -71,7 +73,11 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  *   goes to the GPU of the NIC and from it (PXN); those of RCCL (g - 1) / g times.
  * - The switch works on loops of channels x heads x chunk, chunk by NCCL's rule of sizes, of which
  *   two pass before the first is done.
- * - Messages to all reach 0.93 of the rate, and each peer takes 2 us at the start.
+ * - Of a ring's messages to the next server a connection has so many under way as it has slots
+ *   (SlotWindow). Of those beyond, proxies pass on one in the time of a step between servers: it is
+ *   only as long after one has left that its slot is posted again. Nothing is fitted in that.
+ * - Messages to all reach 0.93 of the rate, and each peer takes 2 us at the start; those on other
+ *   servers besides what the plugin says (`network.nccl_net_message`, `nccl_net_inject`).
  * - A single message between servers takes 30 ps a byte longer, what slots and proxies cost.
  *
  * Domain: a group of two members or more.
