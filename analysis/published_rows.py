@@ -15,9 +15,12 @@ import re
 import sys
 
 import measuring
+import published_layouts
+import published_notes
+from published_notes import Inexpressible
 
 BASE = pathlib.Path(__file__).resolve().parent / "published-row.yaml"
-MODEL_FILES = BASE.parents[1] / "contrib" / "scaleacross" / "data" / "models"
+DATA = BASE.parents[1] / "contrib" / "scaleacross" / "data"
 
 COLUMNS = ["id", "source", "date", "model", "gpu", "gpus", "precision", "seq", "gbs", "mbs", "tp",
            "pp", "cp", "ep", "etp", "vp", "dp", "fsdp_sharding", "recompute", "overlap_notes",
@@ -25,10 +28,6 @@ COLUMNS = ["id", "source", "date", "model", "gpu", "gpus", "precision", "seq", "
 # What a row may set, in the order of its columns.
 MODEL_KEYS = ["layers", "hidden", "heads", "dense_ffn", "vocabulary", "gated_mlp", "tied_embedding"]
 SITE = "cluster.buildings.0."
-
-
-class Inexpressible(Exception):
-    """A run that no row says; the text is the reason."""
 
 
 # --- Words ----------------------------------------------------------------------------------------
@@ -84,29 +83,6 @@ RECOMPUTE_MODULES = {"core_attn": None, "layernorm": "norm", "moe_act": "activat
                      "mla_up_proj": "mla-up-proj", "mlp": "mlp", "moe": "moe",
                      "shared_experts": "shared-experts"}
 
-# What overlap_notes may say, in phrases between commas and semicolons. Rules below read the first
-# group; the second says what the model has anyway, or what changes no row.
-NOTES = [re.compile(pattern) for pattern in (
-    r"dispatcher (hybridep|deepep|alltoall|nccl)", r"DeepEP", r"EP a2a overlapped( \(1F1B\))?",
-    r"CUDA graph (local:)?full_iteration", r"full CUDA graph", r"no CUDA graph",
-    r"CUDA graphs (on|off)",
-    r"TP (userbuffer )?(overlap )?(on|off)", r"TP userbuffer overlap \(recipe defaults\)",
-    r"yaml: ub_tp_comm_overlap (True|False)", r"pp_layout \S+", r"8x200 Gb/s TCPXO",
-    r"grad/param and TP overlap", r"(no|vanilla) TP", r"async TP( off)?", r"no async TP",
-    r"eager", r"(torch\.)?compile", r"no compile",
-    # Gradients are reduced and parameters gathered beside computing, messages of the pipeline too.
-    r"grad RS/param AG( overlapped( \(distributed_fused_adam\))?)?",
-    r"grad/param( (and p2p )?overlap)?", r"p2p( overlap)?", r"p2p overlapped( with VP)?",
-    # What tensor parallelism always has, and the orders that the degrees stand for.
-    r"SP", r"1F1B", r"schedule interleaved 1F1B",
-    r"(torch FSDP default|FSDP2) prefetch", r"recipe overlaps \(as dgxc 24\.11\)",
-    # XLA's stacks have it; a ring is how context parallelism exchanges.
-    r"XLA( latency-hiding)?", r"CP\d+ ring",
-    # Graphs of parts of a layer leave the host between them; their launches are no row's key.
-    r"CUDA graph transformer_engine:[a-z_]+(\+[a-z_]+)*",
-    # Of the preset's network, its gathers and its optimizer step.
-    r"8x400 Gb/s RoCE", r"float8( all-gather)?", r"no gradient clipping")]
-
 
 def check_source(run):
     """What a source contradicts itself in, or calls a defect of the software."""
@@ -118,11 +94,9 @@ def check_source(run):
                             "microbatch takes as long as with 64 in 26.02, not as with 8 in 26.02.01")
 
 
-def check_notes(run):
-    for phrase in re.split(r"[,;]", run["overlap_notes"]):
-        phrase = phrase.strip()
-        if phrase and not any(note.fullmatch(phrase) for note in NOTES):
-            raise Inexpressible(f"overlap_notes: {phrase!r} is not expressed")
+def check_date(run):
+    if not re.fullmatch(r"([0-9]{4}(-(0[1-9]|1[0-2]))?)?", run["date"]):
+        raise Inexpressible(f"date: {run['date']!r} is no year and month, such as 2025-06")
 
 
 def model_of(run, source):
@@ -181,38 +155,6 @@ def recompute_of(run, source):
     return {"plan.recompute": word_of(run, "recompute", RECOMPUTE, source)}
 
 
-# --- Layers of positions --------------------------------------------------------------------------
-
-def unfolded(layout):
-    """A layout of Megatron's without its repetitions: "(t*2/)*2tL" is "tt/tt/tL"."""
-    repeated = re.compile(r"(?:\(([^()]*)\)|([a-zA-Z/]))\*(\d+)")
-    text = layout.replace("|", "/")
-    while found := repeated.search(text):
-        once = found[1] if found[1] is not None else found[2]
-        text = text[:found.start()] + once * int(found[3]) + text[found.end():]
-    return text
-
-
-def layout_of(run, positions, layers):
-    """plan.layers of a run whose notes give Megatron's layout of the pipeline: E is the embedding,
-    t a layer, m a module of multi-token prediction, L the loss; positions are parted by / or |."""
-    found = re.search(r"pp_layout (\S+)", run["overlap_notes"])
-    if not found:
-        return {}
-    parts = unfolded(found[1]).split("/")
-    ours = ["E?t*"] + ["t*"] * (len(parts) - 2) + ["t*m*L?"] if len(parts) > 1 else ["E?t*m*L?"]
-    if (len(parts) != positions or
-            not all(re.fullmatch(our, part) for our, part in zip(ours, parts))):
-        raise Inexpressible(f"overlap_notes: layout {found[1]!r} is none of {positions} positions "
-                            "with the embedding on the first, and loss and modules of multi-token "
-                            "prediction on the last")
-    counts = [part.count("t") for part in parts]
-    if sum(counts) != layers:
-        raise Inexpressible(f"overlap_notes: layout {found[1]!r} has {sum(counts)} of the model's "
-                            f"{layers} layers")
-    return {"plan.layers": "+".join(map(str, counts))}
-
-
 # --- Sharding -------------------------------------------------------------------------------------
 
 def sharding_of(run, source):
@@ -244,7 +186,7 @@ def sharding_of(run, source):
 
 class Source:
     """What a source's runs have in common. `overlaps` says whether tensor-parallel communication
-    goes beside its GEMMs."""
+    goes beside its GEMMs where a run's notes do not."""
 
     def __init__(self, name, pattern, keys=None, sharding=None, overlaps=lambda run: False,
                  shapes=None, vocabulary=(51200, "true"), shards=0, words=None):
@@ -262,10 +204,8 @@ class Source:
         return self.keys(run) if callable(self.keys) else self.keys
 
 
-def by_notes(run):
-    """NVIDIA's tables name the overlap of tensor parallelism in their notes."""
-    notes = run["overlap_notes"]
-    return not re.search(r"TP (userbuffer )?(overlap )?off|no TP|vanilla TP|overlap False", notes)
+def always(run):
+    return True
 
 
 def not_nvfp4(run):
@@ -288,10 +228,8 @@ def drops(run):
 def dispatcher_of(run):
     """What brings a run's tokens to their experts: what it says, and else what the recipe of its
     release has for its model and GPU."""
-    if found := re.search(r"dispatcher (\w+)", run["overlap_notes"]):
-        return found[1]
-    if "DeepEP" in run["overlap_notes"]:
-        return "deepep"
+    if said := published_notes.value_of(run, "dispatcher"):
+        return said
     if "dgxc-benchmarking" in run["source"] and not run["model"].startswith("GPT-OSS"):
         # NeMo's scripts/performance/llm: v2.3.0 (dgxc-benchmarking of May 2025) sets none; v2.4.0
         # DeepEP on H100.
@@ -308,7 +246,7 @@ def dispatcher_of(run):
 
 
 def megatron(run):
-    by_nccl = whole(run, "ep", 1) > 1 and dispatcher_of(run) in ("alltoall", "nccl")
+    by_nccl = whole(run, "ep", 1) > 1 and dispatcher_of(run) == "alltoall"
     stack = ("megatron-core-padded" if drops(run) else
              "megatron-core-nccl" if by_nccl else "megatron-core")
     return {"workload.stack": stack, "workload.gradients": "bf16"}
@@ -321,7 +259,7 @@ def sc21(run):
 
 
 def torchtitan(run):
-    eager = "eager" in run["overlap_notes"]
+    eager = published_notes.value_of(run, "compiled") == "no"
     return {"workload.stack": "torch-eager" if eager else "torch-compile",
             "workload.gradients": "fp32"}
 
@@ -342,22 +280,20 @@ SOURCES = [
     # paxml/configure.sh: FSDP=1 between servers, so that those of a server share.
     Source("NVIDIA's dgxc-benchmarking, PaxML", r"dgxc-benchmarking:paxml",
            {"workload.stack": "paxml", "workload.gradients": "fp32"}, shards=8),
-    Source("NVIDIA's dgxc-benchmarking", r"dgxc-benchmarking", megatron, overlaps=by_notes),
+    Source("NVIDIA's dgxc-benchmarking", r"dgxc-benchmarking", megatron, overlaps=always),
     Source("Megatron-Bridge", r"Megatron-Bridge", megatron, overlaps=not_nvfp4),
-    Source("NeMo 24.07", r"NVIDIA/NeMo:", megatron, overlaps=by_notes),
+    Source("NeMo 24.07", r"NVIDIA/NeMo:", megatron, overlaps=always),
     Source("MLPerf, AMD", r"training_results.*AMD", megatron),
-    Source("MLPerf", r"training_results", megatron, overlaps=by_notes),
-    Source("gpu-recipes", r"gpu-recipes", megatron, overlaps=by_notes),
+    Source("MLPerf", r"training_results", megatron, overlaps=always),
+    Source("gpu-recipes", r"gpu-recipes", megatron, overlaps=always),
     Source("NeMo Automodel", r"Automodel", {"workload.stack": "torch-te",
                                             "workload.gradients": "bf16"}),
     Source("TorchTitan", r"torchtitan", torchtitan,
-           overlaps=lambda run: bool(re.search(r"(?<!no )async TP(?! off)",
-                                               run["overlap_notes"])),
            # float8 scales by tensor, with its own magnitude; "selective" is its policy by operation.
            words={"precision": {"FP8": "fp8-current"}, "recompute": {"selective": "alternate"}}),
     Source("llm-foundry", r"llm-foundry", llm_foundry),
     Source("Megatron-LM's README", r"Megatron-LM README", megatron, shapes=GPT_2024,
-           vocabulary=(131072, "false"), overlaps=lambda run: True),
+           vocabulary=(131072, "false"), overlaps=always),
     Source("arXiv:2205.05198", r"2205\.05198",
            {"workload.stack": "megatron-2022", "workload.gradients": "bf16",
             "plan.bucket": WHOLE_GRADIENTS}, DDP, shapes=GPT_2022),
@@ -395,32 +331,48 @@ def degrees_of(run):
     tp, pp, cp = (whole(run, column, 1) for column in ("tp", "pp", "cp"))
     ep = whole(run, "ep", 1)
     keys = {"plan.tp": tp, "plan.pp": pp, "plan.cp": cp, "plan.ep": ep}
-    etp = whole(run, "etp", tp)
     dp = whole(run, "gpus") / (tp * pp * cp)
     if whole(run, "dp", dp) != dp:
         raise Inexpressible(f"dp: {run['dp']} x tp {tp} x pp {pp} x cp {cp} are not the GPUs")
-    if ep > 1 and etp != tp:
-        keys["plan.etp"] = etp
     chunks = whole(run, "vp", 1)
     if chunks > 1:
         keys |= {"plan.chunks": chunks, "plan.schedule": "interleaved"}
     return keys
 
 
+def shipped(folder, name, key):
+    """What a preset, or the one that it stands on, has of a key; None where neither has it."""
+    while name:
+        preset = (DATA / folder / f"{name}.yaml").read_text(encoding="utf-8")
+        if found := re.search(rf"^{key}: (\S+)", preset, re.MULTILINE):
+            return found[1]
+        base = re.search(r"^preset: (\S+)$", preset, re.MULTILINE)
+        name = base and base[1]
+    return None
+
+
 def number_of(row, key):
-    """A number of the model that a row trains."""
-    if f"model.{key}" in row:
-        return int(row[f"model.{key}"])
-    name, found = row["model"], None
-    while found is None:  # a preset may stand on another one
-        preset = (MODEL_FILES / f"{name}.yaml").read_text(encoding="utf-8")
-        found = re.search(rf"^{key}: (\d+)$", preset, re.MULTILINE)
-        name = found or re.search(r"^preset: (\S+)$", preset, re.MULTILINE)[1]
-    return int(found[1])
+    """A number of the model that a row trains; 0 where it has none."""
+    return int(row.get(f"model.{key}") or shipped("models", row.get("model"), key) or 0)
 
 
 def layers_of(row):
     return number_of(row, "layers")
+
+
+def experts_of(run, row):
+    """plan.etp. Of a model without experts Megatron takes no ep, and etp is what it has by itself:
+    tp, or 1 in recipes."""
+    ep, tp = whole(run, "ep", 1), whole(run, "tp", 1)
+    etp = whole(run, "etp", tp)
+    if number_of(row, "experts") == 0:
+        for column, usual in (("ep", (1,)), ("etp", (1, tp))):
+            if whole(run, column, 1) not in usual:
+                raise Inexpressible(f"{column}: {run[column]!r}, but model {run['model']!r} has no "
+                                    "experts")
+    elif etp != tp:
+        return {"plan.etp": etp}
+    return {}
 
 
 def ends_of(row):
@@ -433,18 +385,37 @@ def ends_of(row):
     return {"plan.embedding_as_layer": "true", "plan.loss_as_layer": "true"}
 
 
+def deepseek_recipe(run):
+    """Whether a run is NeMo's or Megatron-Bridge's recipe of DeepSeek-V3."""
+    return (run["model"].startswith("DeepSeek-V3") and
+            source_of(run).name in ("NVIDIA's dgxc-benchmarking", "Megatron-Bridge"))
+
+
+def layout_of(run, row):
+    """plan.layers and modules of multi-token prediction by the layout that a run's notes give."""
+    layout = published_notes.value_of(run, "layout")
+    if not layout:
+        return {}
+    keys = published_layouts.keys_of(layout, row["plan.pp"] * row.get("plan.chunks", 1),
+                                     layers_of(row))
+    for word, modules in (("w/ MTP", True), ("w/o MTP", False)):
+        if word in run["notes"] and modules != ("model.mtp_layers" in keys):
+            raise Inexpressible(f"overlap_notes: layout {layout!r} contradicts {word!r} of notes: "
+                                "m is a module of multi-token prediction (MTP)")
+    return keys
+
+
 def prediction_of(run, row):
-    """DeepSeek-V3's module of multi-token prediction, which NeMo's and Megatron-Bridge's recipes
-    train with it, and their layout of a pipeline of n positions: 64 / n layers on each, and on the
-    last one with the module and the loss what is left of 61; until NeMo v2.3.0, and with 32
-    positions (Megatron-Bridge's Et|(tt|)*30mL), one less on the first."""
-    if ("w/o MTP" in run["notes"] or not run["model"].startswith("DeepSeek-V3") or
-            source_of(run).name not in ("NVIDIA's dgxc-benchmarking", "Megatron-Bridge")):
+    """DeepSeek-V3's module of multi-token prediction, which recipes train with it, and their layout
+    of a pipeline of n positions, where notes give none: 64 / n layers on each, and on the last one
+    with the module and the loss what is left of 61; until NeMo v2.3.0, and with 32 positions
+    (Megatron-Bridge's Et|(tt|)*30mL), one less on the first."""
+    if "plan.layers" in row or "w/o MTP" in run["notes"] or not deepseek_recipe(run):
         return {}
     keys = {"model.mtp_layers": 1}
     positions = row["plan.pp"] * row.get("plan.chunks", 1)
     each, layers = 64 // positions, layers_of(row)
-    if positions > 1 and "plan.layers" not in row:
+    if positions > 1:
         counts = [each] * (positions - 1) + [layers - each * (positions - 1)]
         if "(v25.05" in run["source"] or positions == 32:
             counts[0], counts[-1] = each - 1, counts[-1] + 1
@@ -479,7 +450,7 @@ def recorded_moe(run):
 
 def overlap_of(run):
     """Experts' exchanges beside the computing of another microbatch."""
-    if "EP a2a overlapped" in run["overlap_notes"] or recorded_moe(run):
+    if published_notes.value_of(run, "exchanges") or recorded_moe(run):
         return {"plan.schedule": "1f1b-overlapped"}
     return {}
 
@@ -487,23 +458,61 @@ def overlap_of(run):
 def graphs_of(run):
     """Recorded graphs: of the whole iteration, or of layers but for their experts (a graph of the
     router alone is none: what it saves is small)."""
-    notes = run["overlap_notes"]
-    if re.search(r"full_iteration|CUDA graphs on|full CUDA graph", notes) or recorded_moe(run):
+    graphs = published_notes.value_of(run, "graphs") or ""
+    if graphs == "iteration" or recorded_moe(run):
         # Those recipes of Megatron-Bridge that record a whole iteration have experts' GEMMs do what
         # is beside them (cutedsl_fused_grouped_mlp).
         fuses = "Megatron-Bridge" in run["source"] and whole(run, "ep", 1) > 1
         return {"workload.stack.cuda_graphs": "iteration",
                 **({"workload.stack.fuses_experts": "true"} if fuses else {})}
-    if re.search(r"transformer_engine:(?:\w+\+)*attn\b", notes):
+    if "attn" in graphs.split("+"):
         return {"workload.stack.cuda_graphs": "layers"}
     return {}
+
+
+def nic_of(run, row):
+    """The rate of NICs that notes give, where the preset has another."""
+    rate, key = published_notes.value_of(run, "nic_rate"), SITE + "gpu.nic_rate"
+    if not rate or key in row or rate == shipped("gpus", row[SITE + "gpu"], "nic_rate"):
+        return {}
+    return {key: rate}
+
+
+def tp_overlap_of(run, source):
+    """Tensor-parallel communication beside its GEMMs, by notes, else by the source's recipes, of
+    which NeMo's and Megatron-Bridge's of DeepSeek-V3 have tp_comm_overlap=False."""
+    said = published_notes.value_of(run, "tp_overlap")
+    beside = said == "on" if said else source.overlaps(run) and not deepseek_recipe(run)
+    return {"plan.async_tp": "true"} if whole(run, "tp", 1) > 1 and beside else {}
+
+
+def known_of(run, source, row):
+    """What columns and the source say of the keys of notes, and where it stands."""
+    _, gpu_keys, domain = GPUS[run["gpu"]]
+    pp, vp = whole(run, "pp", 1), whole(run, "vp", 1)
+    known = {"order": ("interleaved" if pp > 1 and vp > 1 else "1F1B", f"pp {pp} and vp {vp}"),
+             "cp": (str(whole(run, "cp", 1)), f"cp {whole(run, 'cp', 1)}"),
+             "format": ("FP8" if run["precision"].startswith("FP8") else run["precision"],
+                        f"precision {run['precision']!r}"),
+             "server": (f"{domain} GPUs", f"gpu {run['gpu']!r}, of which {domain} are joined")}
+    if whole(run, "ep", 1) == 1:
+        known["exchanges"] = ("none", "ep 1")
+    if number_of(row, "experts") == 0:
+        known["experts"] = ("none", f"model {run['model']!r}, which has no experts")
+    if row.get("plan.bucket") == WHOLE_GRADIENTS:
+        known["gradients"] = ("after backward", f"source {source.name!r}, which reduces gradients "
+                              "after backward")
+    if rate := row.get(SITE + "gpu.nic_rate"):
+        place = f"gpu {run['gpu']!r}" if "nic_rate" in gpu_keys else f"source {source.name!r}"
+        known["nic_rate"] = (rate, f"{place}, which has {rate}")
+    return known
 
 
 def row_of(run):
     """The keys and values of a run's row."""
     source = source_of(run)
     check_source(run)
-    check_notes(run)
+    check_date(run)
     gpus = whole(run, "gpus")
     preset, gpu_keys, domain = word_of(run, "gpu", GPUS)
     try:
@@ -522,14 +531,13 @@ def row_of(run):
            **sharding_of(run, source),
            **recompute_of(run, source),
            **source.row_keys(run), **dispatch_of(run), **overlap_of(run), **graphs_of(run)}
+    published_notes.check(run, row["workload.stack"], known_of(run, source, row))
+    row |= experts_of(run, row)
     row |= routing_of(run, row)
-    if "TCPXO" in run["overlap_notes"]:
-        row[SITE + "gpu.nic_rate"] = "200Gbps"
-    row |= layout_of(run, row["plan.pp"] * row.get("plan.chunks", 1), layers_of(row))
+    row |= nic_of(run, row)
+    row |= layout_of(run, row)
     row |= prediction_of(run, row)
-    # NeMo's and Megatron-Bridge's recipes of DeepSeek-V3 have tp_comm_overlap=False.
-    if whole(run, "tp", 1) > 1 and source.overlaps(run) and "model.mtp_layers" not in row:
-        row["plan.async_tp"] = "true"
+    row |= tp_overlap_of(run, source)
     if int(row.get("plan.offload_layers", 0)) >= layers_of(row):
         raise Inexpressible(f"recompute: {run['recompute']!r} of a model with {layers_of(row)} "
                             "layers")
@@ -578,9 +586,11 @@ def main(argv=None):
     try:
         if options.output.resolve() == options.table.resolve():
             raise measuring.InputError(f"{options.output}: is the table itself; name another file")
-        rows, left = rows_of(read(options.table))
+        table = read(options.table)
+        lines = {run["id"]: number for number, run in enumerate(table, 2)}
+        rows, left = rows_of(table)
         for name, reason in left:
-            print(f"{name}: {reason}", file=sys.stderr)
+            print(f"{options.table}:{lines[name]}: {name}: {reason}", file=sys.stderr)
         if not rows:
             raise measuring.InputError(f"{options.table}: no run of it can be expressed")
         write(rows, options.output)

@@ -33,12 +33,32 @@ REFUSED = {
     "recompute": ["CPU offload of activations, 20 layers", "CPU offload of experts", "mla_up_proj,mlp,router", "some",
                   "modules attn", "full+mlp", "full, 0 layers"],
     "model": ["Llama3.1-8B proxy some layers", "GPT-3.6B", "T5"],
+    "date": ["yesterday", "2024-13", "2024-00", "2024-1", "24-01", "2024-01-31"],
+    # The model has no experts.
+    "ep": ["8"], "etp": ["2"],
     "gpu": ["TPU"], "gpus": ["0", "many", ""], "tp": ["-1"], "source": ["a blog"],
     "dp": ["3"], "seconds": ["", "soon", "0", "inf"],
     # A new word among known ones, a known one that goes on, and one that means the contrary.
     "overlap_notes": ["dispatcher foo", "TP off; optimizer offload", "CUDA graphs on, 2-batch",
                       "dispatcher deepepx", "TP off by mistake", "no DeepEP",
-                      "no full CUDA graph"]}
+                      "no full CUDA graph",
+                      "CUDA graph transformer_engine:foo",
+                      "CUDA graph transformer_engine:attn+foo",
+                      # Of other software.
+                      "XLA", "XLA latency-hiding", "compile", "eager", "no compile", "float8",
+                      "torch FSDP default prefetch", "FSDP2 prefetch"]}
+# Pairs of phrases that say unlike things of one key, in either order.
+CONTRADICTIONS = [("1F1B", "schedule interleaved 1F1B"), ("CUDA graphs on", "CUDA graphs off"),
+                  ("CUDA graph local:full_iteration", "no CUDA graph"),
+                  ("full CUDA graph", "CUDA graph transformer_engine:attn"),
+                  ("CUDA graph transformer_engine:attn", "CUDA graph transformer_engine:mlp"),
+                  ("TP off", "TP userbuffer overlap on"), ("async TP", "vanilla TP"),
+                  ("grad/param and TP overlap", "yaml: ub_tp_comm_overlap False"),
+                  ("compile", "eager"), ("torch.compile", "no compile"),
+                  ("dispatcher deepep", "dispatcher hybridep"), ("DeepEP", "dispatcher nccl"),
+                  ("8x200 Gb/s TCPXO", "8x400 Gb/s RoCE"), ("CP2 ring", "CP4 ring"),
+                  ("pp_layout Et*40/t*40L", "pp_layout Et*39/t*41L")]
+NIC_RATE = "cluster.buildings.0.gpu.nic_rate"
 
 
 class PublishedRows(unittest.TestCase):
@@ -97,7 +117,9 @@ class PublishedRows(unittest.TestCase):
         self.assertNotIn("plan.async_tp", row(overlap_notes="TP off"))
         self.assertNotIn("plan.async_tp", row(tp="1", dp=""))
         self.assertEqual(row(model="Grok1-314B")["workload.capacity_factor"], "1")
-        self.assertEqual(row(ep="8", overlap_notes="dispatcher deepep")["network.all_to_all"], "once")
+        experts = {"model": "Mixtral-8x7B", "ep": "8"}
+        self.assertEqual(row(**experts, overlap_notes="dispatcher deepep")["network.all_to_all"],
+                         "once")
         self.assertNotIn("network.all_to_all", row(overlap_notes="dispatcher deepep"))
         graph = "CUDA graph local:full_iteration"
         self.assertEqual(row(overlap_notes=graph)["workload.stack.cuda_graphs"], "iteration")
@@ -120,8 +142,11 @@ class PublishedRows(unittest.TestCase):
             row(recompute="CPU offload of activations, 80 layers", **one_stage)
         with self.assertRaisesRegex(published_rows.Inexpressible, "with pp 4"):
             row(recompute="CPU offload of activations, 20 layers")
-        self.assertEqual(row(ep="8", etp="1")["plan.etp"], "1")
-        self.assertNotIn("plan.etp", row(ep="8", etp="4"))
+        self.assertEqual(row(**experts, etp="1")["plan.etp"], "1")
+        self.assertEqual(row(model="Mixtral-8x7B", etp="1")["plan.etp"], "1")  # with ep 1 as well
+        self.assertNotIn("plan.etp", row(**experts, etp="4"))
+        for usual in ("1", "4"):  # of recipes, and Megatron's default: nothing without experts
+            self.assertNotIn("plan.etp", row(etp=usual))
 
     def test_recipes_say_what_a_run_does_not(self):
         bridge = "github NVIDIA-NeMo/Megatron-Bridge:docs/x.md@0 (26.02)"
@@ -181,23 +206,129 @@ class PublishedRows(unittest.TestCase):
         notes = "EP a2a overlapped (1F1B) ; dispatcher deepep ; pp_layout "
         row = published_rows.row_of({**run, "overlap_notes": notes + "Et*4/(t*4/)*14tmL"})
         self.assertEqual(row["plan.layers"], "+".join(["4"] * 15 + ["1"]))  # 61 in all
+        self.assertEqual(row["model.mtp_layers"], "1")
         parted = published_rows.row_of({**run, "overlap_notes": "pp_layout E|(t*4|)*13t*5|t*4mL"})
         self.assertEqual(parted["plan.layers"], "+".join(["0"] + ["4"] * 13 + ["5", "4"]))
         for layout, why in [("Et*4/(t*4/)*14L", "has 60 of the model's 61 layers"),
-                            ("Et*4/(t*4/)*13t*5mL", "is none of 16 positions"),
-                            ("t*4/E(t*4/)*14tmL", "is none of 16 positions")]:
+                            ("Et*4/(t*4/)*13t*5mL", "has 15 positions of the row's 16"),
+                            ("t*4/E(t*4/)*14tmL", "does not begin with E"),
+                            ("Et*4/(t*4/)*14tLm", "does not end with L"),
+                            ("t*4/(t*4/)*14tmL", "has no E"), ("Et*4/(t*4/)*14tm", "has no L"),
+                            ("EEt*4/(t*4/)*14tmL", "has 2 E"), ("Et*4/(t*4/)*14tmLL", "has 2 L"),
+                            ("Et*4/(t*4/)*13t*4m/tL", "has m .* elsewhere"),
+                            ("Et*4/(t*4/)*14mtL", "has m .* elsewhere"),
+                            ("Et*4/(t*4/)*14(tmL", "is none of E, t, m and L"),
+                            ("Et*4/((t*2)*2/)*14tmL", "is none of E, t, m and L"),
+                            ("Et*4/(t*4/)*14tm*17L", "has more than .* 16 modules")]:
             with self.assertRaisesRegex(published_rows.Inexpressible, why):
                 published_rows.row_of({**run, "overlap_notes": "pp_layout " + layout})
+
+    def test_a_comma_or_semicolon_ends_a_layout(self):
+        layout = "pp_layout Et*4/(t*4/)*18t*4L"  # 80 layers over 4 x 5 positions
+        alone = published_rows.row_of({**RUN, "overlap_notes": layout})
+        self.assertEqual(alone["plan.layers"], "+".join(["4"] * 20))
+        for rest in ("; p2p", ";p2p", ",p2p", " ,p2p;"):
+            self.assertEqual(published_rows.row_of({**RUN, "overlap_notes": layout + rest}), alone)
+
+    def test_a_long_layout_is_refused_at_once(self):
+        # 20 positions, 80 layers, and 16 modules at most: 19 + 80 + 16 + 2 letters.
+        for layout in ("Et*4/(t*4/)*100000tmL", "Et*4/(t*4/)*1000000000tmL", "Em*1000000000L",
+                       "E(t*100/)*" + "9" * 5000 + "L", "Et*4/" + "(t*4/)*20" * 1000 + "L"):
+            with self.assertRaisesRegex(published_rows.Inexpressible,
+                                        "has more than 20 positions, 80 layers") as caught:
+                published_rows.row_of({**RUN, "overlap_notes": "pp_layout " + layout})
+            self.assertLess(len(str(caught.exception)), 250)
+        most = "(t*4/)*0" * 5 + "E" + "t*0" * 200 + "t*4/(t*04/)*18t*4m*16L"
+        row = published_rows.row_of({**RUN, "overlap_notes": "pp_layout " + most})
+        self.assertEqual((row["plan.layers"], row["model.mtp_layers"]),
+                         ("+".join(["4"] * 20), "16"))
+
+    def test_modules_of_a_layout_are_those_of_the_model(self):
+        # Megatron: as many m's as mtp_num_layers, which any model may have.
+        def modules(layout, **changed):
+            row = published_rows.row_of({**RUN, "overlap_notes": "pp_layout " + layout, **changed})
+            return row.get("model.mtp_layers"), row.get("plan.async_tp")
+        llama = "Et*4/(t*4/)*18t*4"
+        self.assertEqual(modules(llama + "L"), (None, "true"))
+        self.assertEqual(modules(llama + "mL"), ("1", "true"))
+        deep = {"model": "DeepSeek-V3-671B", "vp": "4", "ep": "4"}
+        for count in (None, "1", "2"):
+            layout = "Et*4/(t*4/)*14t" + "m" * int(count or 0) + "L"
+            self.assertEqual(modules(layout, **deep), (count, None))  # tp_comm_overlap=False
+        for word, layout in (("w/ MTP", llama + "L"), ("w/o MTP", llama + "mL")):
+            with self.assertRaisesRegex(published_rows.Inexpressible, f"contradicts '{word}'"):
+                modules(layout, notes=word)
 
     def test_words_of_notes(self):
         def row(notes):
             return published_rows.row_of({**RUN, "overlap_notes": notes})
         plain = row("")
-        self.assertEqual(row("grad RS/param AG, p2p, SP; 1F1B; schedule interleaved 1F1B"), plain)
+        self.assertEqual(row("grad RS/param AG, p2p, SP; schedule interleaved 1F1B"), plain)
+        # A switch of a recipe, of which a model without experts has nothing.
+        self.assertEqual(row("dispatcher deepep"), plain)
         self.assertEqual(row("yaml: ub_tp_comm_overlap True"), plain)
         off = row("yaml: ub_tp_comm_overlap False")
         self.assertEqual(set(plain) - set(off), {"plan.async_tp"})
-        self.assertEqual(row("8x200 Gb/s TCPXO")["cluster.buildings.0.gpu.nic_rate"], "200Gbps")
+        for notes in ("TP off", "no async TP", "vanilla TP"):
+            self.assertEqual(row(notes), off, notes)
+        # Notes count with every source, and it only where they are silent.
+        bridge = {**RUN, "source": "NVIDIA-NeMo/Megatron-Bridge:docs"}
+        titan = {**RUN, "source": "pytorch/torchtitan:benchmarks", "vp": "", "pp": "1", "dp": "16"}
+        for run, notes, beside in ((bridge, "", True), (bridge, "TP off", False),
+                                   (titan, "", False), (titan, "async TP", True)):
+            found = published_rows.row_of({**run, "overlap_notes": notes})
+            self.assertEqual("plan.async_tp" in found, beside, notes)
+        for notes, stack in (("", "compile"), ("torch.compile", "compile"), ("eager", "eager"),
+                             ("no compile", "eager")):
+            found = published_rows.row_of({**titan, "overlap_notes": notes})
+            self.assertEqual(found["workload.stack"], "torch-" + stack)
+
+    def test_nics_of_notes_count_where_the_preset_has_others(self):
+        def rate(gpu, notes, **changed):
+            return published_rows.row_of({**RUN, "gpu": gpu, "overlap_notes": notes, **changed}
+                                         ).get(NIC_RATE)
+        roce, tcpxo = "8x400 Gb/s RoCE", "8x200 Gb/s TCPXO"
+        # Presets: 400 Gb/s of H100 and H200, 800 of B300, 200 of A100.
+        self.assertEqual([rate(gpu, roce) for gpu in ("H100-SXM-80", "H200-SXM-141 (A3 Ultra)",
+                                                      "B300-SXM", "A100-SXM-80")],
+                         [None, None, "400Gbps", "400Gbps"])
+        self.assertEqual([rate(gpu, tcpxo) for gpu in ("H100-SXM-80", "H100-SXM-80 (A3 Mega)",
+                                                       "A100-SXM-80")],
+                         ["200Gbps", "200Gbps", None])
+        for gpu, why in (("GB300-NVL72", "gpu 'GB300-NVL72', of which 72 are joined"),
+                         ("H100-SXM-80 (A3 Mega)", "which has 200Gbps")):
+            with self.assertRaisesRegex(published_rows.Inexpressible, f"contradicts .*{why}"):
+                rate(gpu, roce)
+
+    def test_phrases_that_contradict_each_other_are_refused(self):
+        for pair in CONTRADICTIONS:
+            for first, second in (pair, pair[::-1]):
+                with self.assertRaises(published_rows.Inexpressible, msg=(first, second)) as caught:
+                    published_rows.row_of({**RUN, "overlap_notes": f"{first}; {second}"})
+                self.assertEqual(str(caught.exception),
+                                 f"overlap_notes: {second!r} contradicts {first!r}")
+
+    def test_phrases_that_contradict_columns_or_the_source_are_refused(self):
+        vtrain = {"source": "vTrain", "model": "GPT-18.4B", "gpu": "A100-SXM-80",
+                  "precision": "FP16"}
+        titan = {"source": "pytorch/torchtitan:benchmarks", "precision": "BF16"}
+        for notes, changed, where in [
+                ("schedule interleaved 1F1B", {"vp": ""}, "pp 4 and vp 1"),
+                ("schedule interleaved 1F1B", {"vp": "1"}, "pp 4 and vp 1"),
+                ("schedule interleaved 1F1B", {"pp": "1", "dp": ""}, "pp 1 and vp 5"),
+                ("1F1B", {}, "pp 4 and vp 5"), ("CP4 ring", {}, "cp 2"),
+                ("EP a2a overlapped", {"model": "Mixtral-8x7B"}, "ep 1"),
+                ("CUDA graph transformer_engine:attn+moe_router", {}, "has no experts"),
+                ("float8", titan, "precision 'BF16'"),
+                ("grad/param overlap", vtrain, "source 'vTrain'"),
+                ("8x400 Gb/s RoCE", vtrain, "source 'vTrain', which has 100Gbps"),
+                ("SP", vtrain, None), ("TP overlap on", vtrain, None),
+                ("pp_layout EtL", titan, None), ("TP userbuffer overlap on", titan, None)]:
+            why = (f"contradicts .*{where}" if where else
+                   "is not expressed of software that is modelled as ")
+            with self.assertRaisesRegex(published_rows.Inexpressible, why, msg=notes) as caught:
+                published_rows.row_of({**RUN, **changed, "overlap_notes": notes})
+            self.assertTrue(str(caught.exception).startswith(f"overlap_notes: {notes!r} "))
 
     def test_what_is_not_expressed_is_named(self):
         for column, words in REFUSED.items():
@@ -205,9 +336,9 @@ class PublishedRows(unittest.TestCase):
                 with self.assertRaises(published_rows.Inexpressible, msg=(column, word)) as caught:
                     published_rows.row_of({**RUN, column: word})
                 self.assertTrue(str(caught.exception).startswith(f"{column}: "), caught.exception)
-        code, said = self.call(self.table(RUN, {**RUN, "id": "b", "gpu": "TPU"}),
-                               self.folder / "rows.csv")
-        self.assertEqual((code, said), (0, "b: gpu: 'TPU' is not expressed\n"))
+        table = self.table(RUN, {**RUN, "id": "b", "gpu": "TPU"})
+        code, said = self.call(table, self.folder / "rows.csv")
+        self.assertEqual((code, said), (0, f"{table}:3: b: gpu: 'TPU' is not expressed\n"))
         with self.assertRaisesRegex(published_rows.Inexpressible, "module 'router' of"):
             published_rows.row_of({**RUN, "recompute": "mla_up_proj,mlp,router"})
 
@@ -236,7 +367,7 @@ class PublishedRows(unittest.TestCase):
         self.assertEqual(code, 0)
         with TABLE.open() as file:
             runs = {run["id"]: run for run in csv.DictReader(file)}
-        left = {line.split(": ")[0] for line in said.splitlines()}
+        left = {line.split(": ")[1] for line in said.splitlines()}
         printed = subprocess.run([PROGRAM, "iterations", output, "--json"], check=True,
                                  capture_output=True, text=True).stdout
         rows = json.loads(printed)
