@@ -215,7 +215,8 @@ def study_texts(name, study):
         "sure": f"{round(100 * answer['sure'])} %",
     }
     if error:
-        texts |= {"error.kind": error["kind"], "error.mean": percent(error["mean"]),
+        texts |= {"error.kind": " or ".join(error["figures_of"]),
+                  "error.mean": percent(error["mean"]),
                   "error.worst": percent(abs(error["worst"]))}
     if swept:
         texts |= {"flips": flips_text(swept), "sweep": sweep_table(swept)}

@@ -19,7 +19,7 @@ from typing import Any
 import pandas
 
 APPLICATION_ID = 0x53434C41  # "SCLA"
-SCHEMA_VERSION = 19
+SCHEMA_VERSION = 20
 CLASSES = ["tp", "ep", "cp", "pp", "dp"]  # of communication, in the order in which they are drawn
 
 RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s, run.mfu,

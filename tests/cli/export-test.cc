@@ -508,6 +508,8 @@ TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
         "ALTER TABLE search DROP COLUMN checked; "
         "ALTER TABLE search DROP COLUMN time_error_within; "
         "ALTER TABLE search DROP COLUMN time_error_families; "
+        "ALTER TABLE search DROP COLUMN time_error_figures_of; "
+        "ALTER TABLE search DROP COLUMN time_error_unvalidated; "
         "ALTER TABLE search ADD COLUMN changes TEXT; "
         "PRAGMA user_version = 9");
     EXPECT_THAT(Run("export small.db --csv").err, HasSubstr("has the older schema 9"));
@@ -536,6 +538,8 @@ TEST_F(ExportTest, SettingsOfOlderFilesAreToldApart)
         "ALTER TABLE search DROP COLUMN checked; "
         "ALTER TABLE search DROP COLUMN time_error_within; "
         "ALTER TABLE search DROP COLUMN time_error_families; "
+        "ALTER TABLE search DROP COLUMN time_error_figures_of; "
+        "ALTER TABLE search DROP COLUMN time_error_unvalidated; "
         "ALTER TABLE search ADD COLUMN changes TEXT; "
         "UPDATE search SET changes = 'engines=[analytical, packet], network.ns3.ns3::A::B-c=1, "
         "search={plan: {tp: [2, 4], pp: [1]}, network: {qps: [1, 4]}}, plan.tp=4' WHERE id = 2; "

@@ -282,6 +282,34 @@ TEST_F(StoredAnswer, RunsWithoutASearchAreShown)
     EXPECT_EQ(runs[0].at("study").at("cluster").at("links")[0].at("distance"), "300km");
 }
 
+/// The time is printed whatever ranks, and its error with it; only of an order by memory there is
+/// no probability.
+TEST_F(StoredAnswer, TheErrorOfTimesIsToldWhateverRanks)
+{
+    const std::string explore = "explore study.yaml --set workload.stack=megatron-core --set "
+                                "cluster.buildings.gpu=h100";
+    const auto byTime = RunJson(explore + " --db t.db").at("time_error");
+    ASSERT_NE(byTime, nullptr);
+    const auto byMemory = RunJson(explore + " --objective memory --db m.db");
+    EXPECT_EQ(byMemory.at("time_error").at("kind"), byTime.at("kind"));
+    EXPECT_EQ(byMemory.at("sure"), nullptr);
+    EXPECT_THAT(Run(explore + " --objective memory --db m.db").out,
+                Not(HasSubstr("no runs of this kind")));
+}
+
+/// Of another kind than the search's: whose the figures are and why is stored and shown.
+TEST_F(StoredAnswer, WhoseErrorsAreToldIsShown)
+{
+    RunJson("explore study.yaml --set 'workload.stack={preset: megatron-core, elementwise: 100}' "
+            "--set cluster.buildings.gpu=h100 --db a.db");
+    const auto error = Shown("1").at("time_error");
+    ASSERT_NE(error, nullptr);
+    EXPECT_EQ(error.at("validated"), false);
+    EXPECT_EQ(error.at("figures_of"), nlohmann::json::array({"MoE on Blackwell"}));
+    EXPECT_THAT(error.at("unvalidated").get<std::string>(),
+                HasSubstr("values of the stack megatron-core are changed"));
+}
+
 /// A file that names a preset and changes nothing is that preset, of which errors are published.
 TEST_F(StoredAnswer, AFileWithAPresetAloneIsThePreset)
 {

@@ -7,6 +7,7 @@
 #include "core/explore/held-keys.h"
 #include "core/explore/model-error.h"
 #include "core/explore/same-work.h"
+#include "core/io/fitted-presets.h"
 #include "core/spec/without-effect.h"
 
 #include <algorithm>
@@ -275,7 +276,10 @@ Conclude(const Study& study, const SearchSpace& space, Answer& answer)
     {
         conclusion.sure = kSure;
         conclusion.baselines = BaselinesSlower(answer);
-        conclusion.timeError = FindTimeError(study.scenario, best);
+    }
+    if (study.engines.front() == kMeasuredEngine) // whatever plans are ranked by
+    {
+        conclusion.timeError = FindTimeError(study.scenario, best, BuiltInPresets());
     }
     // Where nothing crosses there is no placement to be sure of, nor where better plans of either
     // may not be found yet.

@@ -311,19 +311,37 @@ TEST(Explanation, SaysHowFarTimesAreOff)
 {
     ExplanationInput input = Input(Crossing::Data, 150);
     EXPECT_THAT(Text(input), HasSubstr("Times: no runs of this kind of model"));
-    const TimeError error{"dense on X", 0.123, 0.2, -0.25, 7, 4};
+    const TimeError error{"dense on X", 0.123, 0.2, -0.25, 7, 4, {"dense on X"}};
     input.timeError = error;
     EXPECT_THAT(
         Text(input),
         HasSubstr("(dense on X) they are 12.3 % off in the mean, within 20.0 % for eight in "
-                  "ten and 25.0 % at most (7 runs of 4 model families, by fits"));
+                  "ten and 25.0 % at most (7 runs of 4 model families, as they are and by fits"));
+    EXPECT_THAT(Text(input), Not(HasSubstr("of these kinds")));
     EXPECT_THAT(Text(input), HasSubstr("no published run spans buildings"));
-    // Too few families say nothing of another one.
-    input.timeError->families = 2;
+    // Two kinds speak of a short step.
+    input.timeError->figuresOf = {"dense on X", "short"};
+    EXPECT_THAT(Text(input), HasSubstr("(dense on X; short) they are 12.3 % off"));
+    EXPECT_THAT(Text(input), HasSubstr("of each figure the largest of these kinds"));
+    // Too few families say nothing of another one, and what is told is another kind's.
+    input.timeError->figuresOf = {"MoE"};
+    input.timeError->unvalidated = "its runs are of one family";
     EXPECT_THAT(Text(input),
-                HasSubstr("not validated for this kind (dense on X), of which 7 runs of 2 model "
-                          "families are published, and 3 families are asked for. Those of the "
-                          "kind that errs most are 12.3 % off in the mean"));
+                HasSubstr("not validated for this kind (dense on X, 7 runs of 4 model families "
+                          "published): its runs are of one family. Those of the kind that errs "
+                          "most (MoE) are 12.3 % off in the mean"));
+}
+
+/// The times are printed whatever plans are ranked by, and are as far off.
+TEST(Explanation, SaysHowFarTimesAreOffWhereAnotherObjectiveRanks)
+{
+    ExplanationInput input = Input(Crossing::Data, 150);
+    input.goals.objective = "memory";
+    input.probabilityBest.reset();
+    input.timeError = TimeError{"dense on X", 0.123, 0.2, -0.25, 7, 4, {"dense on X"}};
+    EXPECT_THAT(Text(input), HasSubstr("(dense on X) they are 12.3 % off in the mean"));
+    input.engine = "packet";
+    EXPECT_THAT(Text(input), HasSubstr("Times: those of the packet engine were not set beside"));
 }
 
 TEST(Explanation, SaysNothingOfHowSureAnotherEnginesOrderIs)
@@ -342,7 +360,7 @@ TEST(Explanation, SaysNothingOfHowSureAnotherEnginesOrderIs)
     {
         EXPECT_THAT(Text(input), HasSubstr(said));
     }
-    const TimeError error{"dense on X", 0.123, 0.2, -0.25, 7, 4};
+    const TimeError error{"dense on X", 0.123, 0.2, -0.25, 7, 4, {"dense on X"}};
     input.timeError = error;
     input.engine = "packet";
     input.probabilityBest.reset();

@@ -551,7 +551,8 @@ TEST_F(SearchStoreTest, WhatIsOpenedAgainHasNoAnswerLeft)
         conclusion.explanation = {{"best", "first line"}};
         conclusion.placement = 0.8;
         conclusion.sure = 0.9;
-        conclusion.timeError = TimeError{"dense", 0.1, 0.2, -0.3, 7, 4};
+        conclusion.timeError =
+            TimeError{"dense", 0.1, 0.2, -0.3, 7, 4, {"MoE, wide", "short"}, "few"};
         conclusion.plans = {{0.6, {}, 0}, {0.4, 0.75, 1}};
         conclusion.baselines = {{"megatron", 0.8}};
         concluded->Conclude(conclusion);
@@ -571,7 +572,9 @@ TEST_F(SearchStoreTest, WhatIsOpenedAgainHasNoAnswerLeft)
           "time_error_within",
           "time_error_worst",
           "time_error_runs",
-          "time_error_families"}},
+          "time_error_families",
+          "time_error_figures_of",
+          "time_error_unvalidated"}},
         {"search_run", {"rank", "probability_best", "probability_slower", "same_as"}},
         {"baseline", {"probability_slower"}}};
     const auto expect = [&](bool there) {
@@ -610,7 +613,7 @@ TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
     conclusion.explanation = {{"best", "first line"}, {"proof", "second line"}};
     conclusion.placement = 0.8;
     conclusion.sure = 0.9;
-    conclusion.timeError = TimeError{"dense", 0.1, 0.2, -0.3, 7, 4};
+    conclusion.timeError = TimeError{"dense", 0.1, 0.2, -0.3, 7, 4, {"MoE, wide", "short"}, "few"};
     conclusion.plans = {{0.6, {}, 0}, {0.4, 0.75, 0}, {0.4, 0.75, 2}};
     conclusion.baselines = {{"production", 0.8}};
     store.Conclude(conclusion);
@@ -628,6 +631,8 @@ TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
     EXPECT_EQ(shown.timeError->worst, -0.3);
     EXPECT_EQ(shown.timeError->runs, 7U);
     EXPECT_EQ(shown.timeError->families, 4U);
+    EXPECT_EQ(shown.timeError->figuresOf, (std::vector<std::string>{"MoE, wide", "short"}));
+    EXPECT_EQ(shown.timeError->unvalidated, "few");
     ASSERT_EQ(shown.explanation.size(), 2U);
     EXPECT_EQ(shown.explanation[0].text, "first line");
     EXPECT_EQ(shown.explanation[1].text, "second line");

@@ -51,7 +51,10 @@ ToJson(const Conclusion& conclusion)
                            {"worst", error->worst},
                            {"runs", error->runs},
                            {"families", error->families},
-                           {"validated", error->IsValidated()}})
+                           {"figures_of", error->figuresOf},
+                           {"validated", error->IsValidated()},
+                           {"unvalidated",
+                            error->IsValidated() ? Json(nullptr) : Json(error->unvalidated)}})
                    : Json(nullptr)},
             {"placement_probability", JsonOf(conclusion.placement)},
             {"optimal", conclusion.gap && *conclusion.gap == 0},

@@ -464,7 +464,7 @@ CloseLine(const ExplanationInput& input)
 std::string
 TimeErrorLine(const ExplanationInput& input)
 {
-    if (!input.probabilityBest && input.goals.objective->followsTime)
+    if (input.engine != kMeasuredEngine)
     {
         return "Times: those of the " + input.engine +
                " engine were not set beside published runs, so that nothing is known of how far "
@@ -484,18 +484,22 @@ TimeErrorLine(const ExplanationInput& input)
                              (error->runs == 1 ? " run of " : " runs of ") +
                              std::to_string(error->families) +
                              (error->families == 1 ? " model family" : " model families");
+    std::string kinds;
+    for (const std::string& kind : error->figuresOf)
+    {
+        kinds += (kinds.empty() ? "" : "; ") + kind;
+    }
     return error->IsValidated()
-               ? "Times: of the published runs of this kind (" + error->kind + ") they are " + off +
+               ? "Times: of the published runs of this kind (" + kinds + ") they are " + off +
                      " (" + runs +
-                     ", by fits without their family, their release, or their GPU and precision, "
-                     "whichever way errs most; " +
+                     ", as they are and by fits without their family, their release, or their GPU "
+                     "and precision, whichever errs most; " +
+                     (error->figuresOf.size() > 1 ? "of each figure the largest of these kinds; "
+                                                  : "") +
                      where
-               : "Times: not validated for this kind (" + error->kind + "), of which " + runs +
-                     (error->runs == 1 ? " is" : " are") + " published, and " +
-                     std::to_string(TimeError::kEnough) +
-                     " families are asked for. Those of the kind that errs "
-                     "most are " +
-                     off + " (" + where;
+               : "Times: not validated for this kind (" + error->kind + ", " + runs +
+                     " published): " + error->unvalidated + ". Those of the kind that errs most (" +
+                     kinds + ") are " + off + " (" + where;
 }
 
 std::string

@@ -3,7 +3,10 @@
 #include "core/explore/time-error.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -30,13 +33,26 @@ struct Row
     bool experts;
     Width width;
     TimeError error;
+    Names precisions;   //!< of its runs
+    Names ranStacks;    //!< of its runs
+    Names variedKeys{}; //!< of stacks: its runs differ in them
 };
 
 // Waits that the model leaves out count most there.
-const TimeError g_shortSteps{"steps under a second", 0.132, 0.228, -0.310, 37, 3};
+const TimeError g_shortSteps{"steps under a second", 0.132, 0.228, -0.327, 37, 3};
 
-/// From analysis/fit_published.py, which a test holds them to: every GPU and stack of its table is
-/// in a row of the class that the script has for it. Another test names the presets in no row.
+// What a machine, its network or its host makes of a GPU, and what is kept back of its memory: none
+// of it is fitted.
+const Names g_machineKeys = {"nic_rate",
+                             "nics_per_gpu",
+                             "nic_efficiency",
+                             "scale_up_domain",
+                             "host_bandwidth",
+                             "hbm_reserve"};
+
+/// From analysis/fit_published.py, which a test holds them to: every GPU, stack and precision of
+/// its table is in a row of the class that the script has for it, and what a row says to have run
+/// has. Another test names the presets in no row.
 const std::vector<Row>&
 Rows()
 {
@@ -52,48 +68,74 @@ Rows()
          {"megatron-2021", "megatron-2022"},
          false,
          Width::Any,
-         {"A100", 0.050, 0.069, -0.210, 48, 1}},
-        {with(hopper, {"a100-80g", "h100-96g"}),
+         {"A100", 0.050, 0.076, -0.212, 48, 1},
+         {"fp16"},
+         {"megatron-2021", "megatron-2022"}},
+        {with(hopper, {"a100-80g", "h100-96g", "h100-flash2"}),
          {"torch-fsdp", "torch-eager", "torch-compile", "torch-te"},
          false,
          Width::Any,
-         {"FSDP of PyTorch", 0.095, 0.174, -0.307, 72, 2}},
+         {"FSDP of PyTorch", 0.095, 0.174, 0.333, 72, 2},
+         {"bf16", "fp8-delayed", "fp8-current", "fp8-rowwise"},
+         {"torch-fsdp", "torch-eager", "torch-compile", "torch-te"}},
         {hopper,
-         with(megatron, {"maxtext"}),
+         with(megatron, {"maxtext", "paxml"}),
          false,
          Width::Bf16,
-         {"dense on H100 and H200, BF16", 0.037, 0.053, 0.086, 34, 4}},
+         {"dense on H100 and H200, BF16", 0.037, 0.067, 0.086, 34, 4},
+         {"bf16"},
+         {"megatron-core", "maxtext"}},
         {hopper,
          with(megatron, {"maxtext", "paxml"}),
          false,
          Width::Fp8,
-         {"dense on H100 and H200, FP8", 0.051, 0.090, 0.135, 51, 4}},
+         {"dense on H100 and H200, FP8", 0.051, 0.090, 0.159, 51, 4},
+         {"fp8-delayed", "fp8-current"},
+         {"megatron-core", "maxtext"}},
         {hopper,
          with(megatron, {"torch-te"}),
          true,
          Width::Any,
-         {"MoE on H100 and H200", 0.136, 0.228, 0.575, 34, 5}},
+         {"MoE on H100 and H200", 0.136, 0.228, 0.575, 34, 5},
+         {"bf16", "fp8-delayed", "fp8-current"},
+         {"megatron-core", "megatron-core-nccl", "megatron-core-padded", "torch-te"}},
         {blackwell,
          megatron,
          false,
          Width::Bf16,
-         {"dense on Blackwell, BF16", 0.142, 0.147, -0.147, 3, 1}},
+         {"dense on Blackwell, BF16", 0.142, 0.147, -0.147, 3, 1},
+         {"bf16"},
+         {"megatron-core"}},
         {blackwell,
          megatron,
          false,
          Width::Fp8,
-         {"dense on Blackwell, FP8", 0.074, 0.081, 0.336, 13, 1}},
+         {"dense on Blackwell, FP8", 0.074, 0.089, 0.336, 13, 1},
+         {"fp8-current", "mxfp8"},
+         {"megatron-core"},
+         {"cuda_graphs"}},
         {blackwell,
          megatron,
          false,
          Width::Fp4,
-         {"dense on Blackwell, NVFP4", 0.117, 0.192, -0.192, 3, 1}},
-        {blackwell, megatron, true, Width::Any, {"MoE on Blackwell", 0.196, 0.327, 0.609, 39, 4}},
+         {"dense on Blackwell, NVFP4", 0.117, 0.195, -0.195, 3, 1},
+         {"nvfp4"},
+         {"megatron-core"}},
+        {blackwell,
+         megatron,
+         true,
+         Width::Any,
+         {"MoE on Blackwell", 0.196, 0.327, 0.609, 39, 4},
+         {"bf16", "fp8-delayed", "fp8-current", "mxfp8"},
+         {"megatron-core", "megatron-core-nccl", "megatron-core-padded"},
+         {"cuda_graphs", "fuses_experts"}},
         {{"mi350x", "mi355x"},
          megatron,
          false,
          Width::Fp8,
-         {"dense on AMD, FP8", 0.077, 0.137, 0.137, 2, 1}},
+         {"dense on AMD, FP8", 0.077, 0.150, 0.150, 2, 1},
+         {"fp8-delayed"},
+         {"megatron-core"}},
     };
     return rows;
 }
@@ -116,41 +158,191 @@ Widest()
     return *widest;
 }
 
+/// The preset that a GPU or stack is, or whose name it has with other values.
+struct Origin
+{
+    std::string preset;
+    bool changed{false};
+};
+
+/// Its own name's first: GPUs or stacks of several names may have the same values. Nothing of one
+/// that is none of these `names` by values and by name.
+template <class T>
+std::optional<Origin>
+OriginOf(const T& value,
+         const std::vector<T>& presets,
+         const Names& names,
+         const Names& ignoredKeys)
+{
+    const auto isSame = [&](const T& preset) {
+        const auto& fields = T::Fields();
+        return std::all_of(fields.begin(), fields.end(), [&](const auto& field) {
+            return field.label || Holds(ignoredKeys, field.key) || field.equal(preset, value);
+        });
+    };
+    std::optional<Origin> origin;
+    for (const T& preset : presets)
+    {
+        const bool named = preset.name == value.name;
+        if (Holds(names, preset.name) && isSame(preset) && (!origin || named))
+        {
+            origin = {preset.name, false};
+        }
+    }
+    if (!origin && Holds(names, value.name))
+    {
+        origin = {value.name, true};
+    }
+    return origin;
+}
+
+/// A row that a job on GPUs of a building is of.
+struct Match
+{
+    const Row* row;
+    Origin gpu;
+    Origin stack;
+
+    bool IsChanged() const
+    {
+        return gpu.changed || stack.changed;
+    }
+};
+
+/// One without changes first.
+std::optional<Match>
+MatchOf(const JobSpec& job, const GpuSpec& gpu, const FittedPresets& presets)
+{
+    const double bytes = job.workload.precision->operandBytes;
+    const Width width = bytes >= 2 ? Width::Bf16 : bytes >= 1 ? Width::Fp8 : Width::Fp4;
+    std::optional<Match> match;
+    for (const Row& row : Rows())
+    {
+        if (row.experts != job.model.IsMoe() || (row.width != Width::Any && row.width != width))
+        {
+            continue;
+        }
+        const auto ofGpu = OriginOf(gpu, presets.gpus, row.gpus, g_machineKeys);
+        const auto ofStack =
+            OriginOf(job.workload.stack, presets.stacks, row.stacks, row.variedKeys);
+        if (!ofGpu || !ofStack)
+        {
+            continue;
+        }
+        const Match found{&row, *ofGpu, *ofStack};
+        if (!match || (match->IsChanged() && !found.IsChanged()))
+        {
+            match = found;
+        }
+    }
+    return match;
+}
+
+/// Why the runs of its kind do not hold for a job; empty where they do.
+std::string
+WhyUnvalidated(const Match& match, const std::string& precision)
+{
+    const Row& row = *match.row;
+    const std::string changed = "changed from those that its runs were fitted with";
+    std::vector<std::string> reasons;
+    if (match.gpu.changed)
+    {
+        reasons.push_back("values of the GPU " + match.gpu.preset + " are " + changed);
+    }
+    if (match.stack.changed)
+    {
+        reasons.push_back("values of the stack " + match.stack.preset + " are " + changed);
+    }
+    if (!Holds(row.precisions, precision))
+    {
+        reasons.push_back("none of its runs of a second and more is in " + precision);
+    }
+    if (!Holds(row.ranStacks, match.stack.preset))
+    {
+        reasons.push_back("none of its runs of a second and more is by " + match.stack.preset);
+    }
+    if (row.error.families < TimeError::kEnough)
+    {
+        reasons.push_back("its runs are of " + std::to_string(row.error.families) +
+                          (row.error.families == 1 ? " model family" : " model families") +
+                          ", and " + std::to_string(TimeError::kEnough) + " are asked for");
+    }
+    std::string text;
+    for (const std::string& reason : reasons)
+    {
+        text += (text.empty() ? "" : "; ") + reason;
+    }
+    return text;
+}
+
+/// Takes the larger of each figure.
+void
+Widen(TimeError& error, const TimeError& other)
+{
+    error.mean = std::max(error.mean, other.mean);
+    error.within = std::max(error.within, other.within);
+    error.worst = std::abs(other.worst) > std::abs(error.worst) ? other.worst : error.worst;
+    error.figuresOf.push_back(other.kind);
+}
+
+/// Has the runs of another kind, too.
+void
+Join(TimeError& error, const TimeError& other)
+{
+    error.kind += (error.kind.empty() ? "" : "; ") + other.kind;
+    error.families = error.runs == 0 ? other.families : std::min(error.families, other.families);
+    error.runs += other.runs;
+}
+
 } // namespace
 
 std::optional<TimeError>
-FindTimeError(const Scenario& scenario, Duration time)
+FindTimeError(const Scenario& scenario, Duration time, const FittedPresets& presets)
 {
     const JobSpec& job = scenario.Job();
-    const double bytes = job.workload.precision->operandBytes;
-    const Width width = bytes >= 2 ? Width::Bf16 : bytes >= 1 ? Width::Fp8 : Width::Fp4;
-    const auto& rows = Rows();
-    const Row* found = nullptr;
+    std::set<const Row*> rows;
+    std::vector<std::pair<std::string, std::string>> reasons; // by kind
+    TimeError error;
     for (const BuildingSpec& building : scenario.cluster.buildings)
     {
-        const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& known) {
-            return Holds(known.gpus, building.gpu.name) &&
-                   Holds(known.stacks, job.workload.stack.name) &&
-                   known.experts == job.model.IsMoe() &&
-                   (known.width == Width::Any || known.width == width);
-        });
-        if (row == rows.end() || (found != nullptr && found != &*row))
+        const auto match = MatchOf(job, building.gpu, presets);
+        if (!match)
         {
             return std::nullopt;
         }
-        found = &*row;
+        const TimeError& own = match->row->error;
+        if (rows.insert(match->row).second)
+        {
+            Join(error, own);
+            Widen(error, own);
+        }
+        const std::pair reason(own.kind, WhyUnvalidated(*match, job.workload.precision.Name()));
+        if (!reason.second.empty() &&
+            std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
+        {
+            reasons.push_back(reason);
+        }
     }
-    if (found == nullptr)
+    if (rows.empty())
     {
         return std::nullopt;
     }
-    TimeError error = time < Duration::Seconds(1) ? g_shortSteps : found->error;
+    for (const auto& [kind, why] : reasons)
+    {
+        error.unvalidated += (error.unvalidated.empty() ? "" : "; ") +
+                             (rows.size() > 1 ? kind + ": " : std::string()) + why;
+    }
     if (!error.IsValidated())
     {
         const TimeError& widest = Widest();
         error.mean = widest.mean;
         error.within = widest.within;
         error.worst = widest.worst;
+        error.figuresOf = {widest.kind};
+    }
+    else if (time < Duration::Seconds(1))
+    {
+        Widen(error, g_shortSteps);
     }
     return error;
 }

@@ -52,9 +52,10 @@ std::optional<TimeError>
 TimeErrorOf(const SQLite::Statement& row)
 {
     const SQLite::Column kind = row.getColumn("time_error_kind");
-    const SQLite::Column families = row.getColumn("time_error_families");
-    // What a database of before has is of fits that had the like of a run in them.
-    if (kind.isNull() || families.isNull())
+    const SQLite::Column figuresOf = row.getColumn("time_error_figures_of");
+    // What a database of before has is of fits that had the like of a run in them, or of a kind
+    // that the search may be none of.
+    if (kind.isNull() || figuresOf.isNull())
     {
         return std::nullopt;
     }
@@ -63,7 +64,9 @@ TimeErrorOf(const SQLite::Statement& row)
                      row.getColumn("time_error_within").getDouble(),
                      row.getColumn("time_error_worst").getDouble(),
                      row.getColumn("time_error_runs").getUInt(),
-                     families.getUInt()};
+                     row.getColumn("time_error_families").getUInt(),
+                     LinesOf(figuresOf.getString()),
+                     row.getColumn("time_error_unvalidated").getString()};
 }
 
 Objective
@@ -351,7 +354,7 @@ ListSearches(Database& database)
         "finished, seconds, updated_at, objective, gpus, tokens, cost_per_hour, pareto_of, "
         "gap_asked, rest_gap_asked, method, keep, gap, sure, "
         "time_error_kind, time_error_mean, time_error_within, time_error_worst, "
-        "time_error_runs, time_error_families, "
+        "time_error_runs, time_error_families, time_error_figures_of, time_error_unvalidated, "
         "IFNULL(explanation, '') AS explanation, IFNULL(topics, '') AS topics, "
         "placement_probability, IFNULL(robust, '') AS robust, IFNULL(held, '') AS held, "
         "so_far, warnings, IFNULL(checked, '') AS checked, "

@@ -229,8 +229,8 @@ SearchStore::ForgetAnswer()
              "UPDATE search SET gap = NULL, explanation = NULL, topics = NULL, robust = NULL, "
              "sure = NULL, placement_probability = NULL, time_error_kind = NULL, time_error_mean = "
              "NULL, time_error_within = NULL, time_error_worst = NULL, time_error_runs = NULL, "
-             "time_error_families = NULL, warnings = NULL, checked = NULL, so_far = NULL WHERE id "
-             "= ?",
+             "time_error_families = NULL, time_error_figures_of = NULL, time_error_unvalidated = "
+             "NULL, warnings = NULL, checked = NULL, so_far = NULL WHERE id = ?",
              "UPDATE search_run SET rank = NULL, pareto = 0, best_of_crossing = 0, "
              "probability_best = NULL, probability_slower = NULL, same_as = NULL "
              "WHERE search_id = ?",
@@ -631,7 +631,8 @@ SearchStore::PutConclusion(const Conclusion& conclusion)
         "UPDATE search SET gap = ?, explanation = ?, seconds = ?, sure = ?, time_error_kind = ?, "
         "time_error_mean = ?, time_error_worst = ?, time_error_runs = ?, topics = ?, "
         "placement_probability = ?, warnings = ?, time_error_within = ?, time_error_families = ?, "
-        "checked = NULL, so_far = NULL WHERE id = ?");
+        "time_error_figures_of = ?, time_error_unvalidated = ?, checked = NULL, so_far = NULL "
+        "WHERE id = ?");
     BindIf(update, 1, conclusion.gap);
     update.bind(2, text);
     update.bind(3, Seconds());
@@ -650,8 +651,10 @@ SearchStore::PutConclusion(const Conclusion& conclusion)
     {
         update.bind(12, conclusion.timeError->within);
         update.bind(13, conclusion.timeError->families);
+        update.bind(14, TextOf(conclusion.timeError->figuresOf));
+        update.bind(15, conclusion.timeError->unvalidated);
     }
-    update.bind(14, m_id);
+    update.bind(16, m_id);
     Database::Run(update);
 }
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/io/fitted-presets.h"
+
+#include "core/io/presets.h"
+
+namespace scaleacross
+{
+
+FittedPresets
+BuiltInPresets()
+{
+    FittedPresets presets;
+    for (const auto& preset : Presets<GpuSpec>())
+    {
+        presets.gpus.push_back(preset.value);
+    }
+    for (const auto& preset : Presets<SoftwareStack>())
+    {
+        presets.stacks.push_back(preset.value);
+    }
+    GpuSpec older = GpuPreset("h100");
+    older.name = "h100-flash2";
+    older.Take(PresetNamed<GpuCurve>(older.name));
+    presets.gpus.push_back(older);
+    return presets;
+}
+
+} // namespace scaleacross
