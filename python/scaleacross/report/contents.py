@@ -75,15 +75,15 @@ def sure_of(source: Source) -> list[tuple[str, str, str]]:
         tiles.append((probability(value), "sure that this plan is the fastest of all that are kept",
                       "good" if not missing(search["sure"]) and value >= search["sure"] else "weak"))
     if error := source.shown["time_error"]:
-        kinds = error["figures_of"] if error["validated"] else [error["kind"]]
-        behind = (f"{error['runs']} published runs of {error['families']} model families "
-                  f"({'; '.join(kinds)})")
+        behind = f"{error['runs']} published runs of {error['families']} model families ({error['kind']})"
+        figures_of = "; ".join(error["figures_of"])
+        largest = f", each figure the largest of {figures_of}" if len(error["figures_of"]) > 1 else ""
         tiles.append((share(error["mean"]),
                       f"mean error of times, {share(error['within'])} for eight in ten and "
                       f"{share(abs(error['worst']))} at most, "
-                      + (f"on {behind}" if error["validated"] else
-                         f"of the kind that errs most ({'; '.join(error['figures_of'])}): not validated "
-                         f"for this one, with {behind}: {error['unvalidated']}")
+                      + (f"on {behind}{largest}" if error["validated"] else
+                         f"of the kind that errs most ({figures_of}): not validated for this one, with "
+                         f"{behind}: {error['unvalidated']}")
                       + ", all in one building: no published run spans buildings",
                       "plain" if error["validated"] else "weak"))
     elif is_answered(search) or not missing(search["sure"]):

@@ -317,12 +317,12 @@ TEST(Explanation, SaysHowFarTimesAreOff)
         Text(input),
         HasSubstr("(dense on X) they are 12.3 % off in the mean, within 20.0 % for eight in "
                   "ten and 25.0 % at most (7 runs of 4 model families, as they are and by fits"));
-    EXPECT_THAT(Text(input), Not(HasSubstr("of these kinds")));
+    EXPECT_THAT(Text(input), Not(HasSubstr("each figure")));
     EXPECT_THAT(Text(input), HasSubstr("no published run spans buildings"));
     // Two kinds speak of a short step.
     input.timeError->figuresOf = {"dense on X", "short"};
-    EXPECT_THAT(Text(input), HasSubstr("(dense on X; short) they are 12.3 % off"));
-    EXPECT_THAT(Text(input), HasSubstr("of each figure the largest of these kinds"));
+    EXPECT_THAT(Text(input), HasSubstr("(dense on X) they are 12.3 % off"));
+    EXPECT_THAT(Text(input), HasSubstr("; each figure the largest of dense on X; short; all of"));
     // Too few families say nothing of another one, and what is told is another kind's.
     input.timeError->figuresOf = {"MoE"};
     input.timeError->unvalidated = "its runs are of one family";

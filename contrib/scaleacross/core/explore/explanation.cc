@@ -490,12 +490,12 @@ TimeErrorLine(const ExplanationInput& input)
         kinds += (kinds.empty() ? "" : "; ") + kind;
     }
     return error->IsValidated()
-               ? "Times: of the published runs of this kind (" + kinds + ") they are " + off +
+               ? "Times: of the published runs of this kind (" + error->kind + ") they are " + off +
                      " (" + runs +
                      ", as they are and by fits without their family, their release, or their GPU "
                      "and precision, whichever errs most; " +
-                     (error->figuresOf.size() > 1 ? "of each figure the largest of these kinds; "
-                                                  : "") +
+                     (error->figuresOf.size() > 1 ? "each figure the largest of " + kinds + "; "
+                                                  : std::string()) +
                      where
                : "Times: not validated for this kind (" + error->kind + ", " + runs +
                      " published): " + error->unvalidated + ". Those of the kind that errs most (" +
