@@ -45,7 +45,8 @@ ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes, c
     // All of one microbatch, or of the first rank.
     double bound = std::max({before + left + ends.last + ends.first,
                              work[RankOf(shape, 0)] + ends.first,
-                             ends.gathers});
+                             ends.gathers,
+                             ends.reductions});
     for (uint32_t rank = 0; rank < shape.ranks; rank++)
     {
         const double chain = chained[rank] + around[rank] + left;

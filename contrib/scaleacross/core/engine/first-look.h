@@ -31,7 +31,9 @@ namespace scaleacross
  * where W counts unless the schedule may put it off until the gradient is on its way; then the
  * first position's last one still follows. And one microbatch has to come through all positions,
  * there and back. What stands at the ends of the first position's passes
- * comes before and behind. Messages and what is not in the passes only add to it.
+ * comes before and behind. And the first position's rank has to gather, and to reduce, all that it
+ * does, one after the other: streams are in order, and each begins an iteration as long after the
+ * last one as the rank does in the long run. Messages and what is not in the passes only add to it.
  *
  * Worked case: p = 4 alike, one position each, m = 8, F = I = W = 1. Rank 3 has 8 x 3 between 3 x 3
  * before and behind it: 33, which 1F1B takes. Where W may be put off: 8 x 2 + 3 x 2 + 1 = 23, less

@@ -599,6 +599,32 @@ LeastPasses::GathersOf(const Scenario& scenario,
     return sum;
 }
 
+/// What the first position's rank reduces in an iteration, one after the other: every unit of its
+/// chunks after each microbatch, over the replicas of a shard only after the last (BodyBuilder).
+double
+LeastPasses::ReductionsOf(const Scenario& scenario,
+                          const RankLayout& layout,
+                          uint32_t microbatches) const
+{
+    const JobSpec& job = scenario.Job();
+    const PipelineShape shape = PipelineShapeOf(job);
+    const uint32_t rank = RankOf(shape, 0);
+    const auto split = LayersOf(scenario, layout);
+    double sum = 0;
+    for (uint32_t chunk = 0; chunk < shape.chunks; chunk++)
+    {
+        for (const ParameterUnit& unit : UnitsOf(job, split[VirtualStage(shape, rank, chunk)]))
+        {
+            const UnitTimes& times = m_units.Of(scenario, layout, layout.FirstOf(rank), unit);
+            const double last = times.reduceDense + times.reduceExpert;
+            const bool isWhole = !job.plan.sharding->optimizer; // without shards it always is
+            const double other = isWhole ? last : times.scatterDense + times.scatterExpert;
+            sum += (microbatches - 1) * other + last;
+        }
+    }
+    return sum;
+}
+
 /// Whether the last backward of the first position overlaps a forward.
 bool
 LeastPasses::EndsInPair(const PipelineShape& shape) const
@@ -628,9 +654,18 @@ LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout, uint32_t
         shape->microbatches = microbatches;
     }
     const bool isLong = IsLong(job, microbatches);
+    PassEnds streams;
+    if (job.plan.Reshards() && !isLong)
+    {
+        streams.gathers = GathersOf(scenario, layout, *shape);
+    }
+    if (job.plan.ReductionOf()->everyMicrobatch)
+    {
+        streams.reductions = ReductionsOf(scenario, layout, microbatches);
+    }
     if (job.plan.schedule->Facts().overlapsPasses && (isLong || EndsInPair(*shape)))
     {
-        return {};
+        return streams;
     }
     const StageLayers stage = LayersOf(scenario, layout).front();
     const uint32_t rank = RankOf(PipelineShapeOf(job), 0);
@@ -650,10 +685,8 @@ LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout, uint32_t
         times);
     const GpuSpec& gpu = scenario.cluster.buildings[layout.BuildingOf(first)].gpu;
     ends.last += CostOfOptimizer(parameters, job.workload, gpu).S();
-    if (job.plan.Reshards() && !isLong)
-    {
-        ends.gathers = GathersOf(scenario, layout, *shape);
-    }
+    ends.gathers = streams.gathers;
+    ends.reductions = streams.reductions;
     return ends;
 }
 

@@ -45,7 +45,8 @@ class LeastPasses
     /// By position, as PassTimesOf(): each pass by itself.
     std::vector<PassTimes> Of(const Scenario& scenario, const RankLayout& layout) const;
 
-    /// Of the first position; nothing where its last backward overlaps a forward.
+    /// Of the first position; nothing but gathers and reductions where its last backward overlaps
+    /// a forward.
     /// @param microbatches of the replica that the first ranks of all stages are
     PassEnds EndsOf(const Scenario& scenario,
                     const RankLayout& layout,
@@ -133,6 +134,9 @@ class LeastPasses
     double GathersOf(const Scenario& scenario,
                      const RankLayout& layout,
                      const PipelineShape& shape) const;
+    double ReductionsOf(const Scenario& scenario,
+                        const RankLayout& layout,
+                        uint32_t microbatches) const;
     /// Embedding, layers and head of a position in order of forward.
     static std::vector<PassTimes> PiecesOf(const JobSpec& job,
                                            const StageLayers& stage,

@@ -53,6 +53,8 @@ Lessen(UnitTimes& least, const UnitTimes& found)
     least.gatherExpert = std::min(least.gatherExpert, found.gatherExpert);
     least.reduceDense = std::min(least.reduceDense, found.reduceDense);
     least.reduceExpert = std::min(least.reduceExpert, found.reduceExpert);
+    least.scatterDense = std::min(least.scatterDense, found.scatterDense);
+    least.scatterExpert = std::min(least.scatterExpert, found.scatterExpert);
 }
 
 void
@@ -89,11 +91,13 @@ LeastUnits::Find(const Scenario& given, Rank rank, const ParameterUnit& unit) co
                                                ranks.Table());
         const ParameterUnit dense{unit.dense, 0, 1};
         const ParameterUnit expert{0, unit.expert, 1};
-        std::array<Program, 4> programs;
+        std::array<Program, 6> programs;
         collectives.PostGather(dense, 0, programs[0]);
         collectives.PostGather(expert, 0, programs[1]);
         collectives.PostReduction(dense, 0, UnitPart::Dense, true, programs[2]);
         collectives.PostReduction(expert, 0, UnitPart::Expert, true, programs[3]);
+        collectives.PostReduction(dense, 0, UnitPart::Dense, false, programs[4]);
+        collectives.PostReduction(expert, 0, UnitPart::Expert, false, programs[5]);
         std::array<Program, 3> together; // gather, scatter, reduce
         collectives.PostGather({unit.dense, unit.expert, 1}, 0, together[0]);
         for (const bool replicas : {false, true})
@@ -112,7 +116,7 @@ LeastUnits::Find(const Scenario& given, Rank rank, const ParameterUnit& unit) co
             return sum;
         };
         const Unit found{
-            {time(0), time(1), time(2), time(3)},
+            {time(0), time(1), time(2), time(3), time(4), time(5)},
             {ranks.SpansOf(together[0]), ranks.SpansOf(together[1]), ranks.SpansOf(together[2])}};
         if (i == 0)
         {

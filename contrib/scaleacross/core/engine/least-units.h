@@ -25,6 +25,8 @@ struct UnitTimes
     double gatherExpert{0};
     double reduceDense{0}; //!< over the replicas of a shard, too
     double reduceExpert{0};
+    double scatterDense{0}; //!< a reduction to the shards of one replica
+    double scatterExpert{0};
 };
 
 /// How long each span needs for what all ranks of a stage send over it to gather or reduce a unit

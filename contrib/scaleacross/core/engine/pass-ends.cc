@@ -88,7 +88,7 @@ EndsOf(const std::vector<PassTimes>& pieces,
        const std::vector<ParameterUnit>& units,
        const std::vector<UnitTimes>& times)
 {
-    return {HeldUp(pieces, units, times), LeftOver(pieces, units, times), 0};
+    return {HeldUp(pieces, units, times), LeftOver(pieces, units, times), 0, 0};
 }
 
 } // namespace scaleacross

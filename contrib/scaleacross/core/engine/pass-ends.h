@@ -38,9 +38,12 @@ WindowEnds WindowEndsOf(const std::vector<PassTimes>& pieces,
 /// What of an iteration stands before and behind the passes of its first position, in seconds.
 struct PassEnds
 {
-    double first{0};   //!< by how much the first forward pass is longer, for what it gathers
-    double last{0};    //!< what comes after the last backward pass
-    double gathers{0}; //!< all of the first position's rank, one after the other
+    double first{0}; //!< by how much the first forward pass is longer, for what it gathers
+    double last{0};  //!< what comes after the last backward pass
+    /// All gathers of the first position's rank, one after the other on their stream.
+    double gathers{0};
+    /// All of its reductions likewise, beside the gathers.
+    double reductions{0};
 };
 
 /**
