@@ -144,6 +144,28 @@ TEST(KnownCosts, AreOfOnePlacedPhase)
     }
 }
 
+/// As many as five buildings have, 8 blocks of 16 stages with 60 phases each, are there when they
+/// are asked for again in the same order.
+TEST(KnownCosts, HoldThePhasesOfALargeLayout)
+{
+    PhaseCosts costs;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < 2 * 128 * 60; i++)
+    {
+        const uint32_t number = i % (128 * 60);
+        const PlacedPhase placed{
+            {Pattern::RingAllGather, RankGroup({{1, 4}}), Bytes(1 + number % 60)},
+            number / 60,
+            {}};
+        costs.Of(placed, [&] {
+            found++;
+            return TransferCost();
+        });
+    }
+    EXPECT_EQ(found, 128U * 60);
+    EXPECT_EQ(costs.Size(), 128U * 60);
+}
+
 /// More phases than are kept are found again.
 TEST(KnownCosts, AreFoundAgainWhenTheyAreTooMany)
 {
@@ -165,7 +187,7 @@ TEST(KnownCosts, AreFoundAgainWhenTheyAreTooMany)
     EXPECT_EQ(found, 2U);
     for (uint32_t round = 0; round < 2; round++)
     {
-        for (uint32_t bytes = 0; bytes < 5000; bytes++)
+        for (uint32_t bytes = 0; bytes < 50000; bytes++)
         {
             const PlacedPhase placed{{Pattern::RingAllGather, RankGroup({{1, 4}}), Bytes(bytes)},
                                      round,

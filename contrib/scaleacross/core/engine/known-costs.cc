@@ -10,9 +10,13 @@ namespace scaleacross
 namespace
 {
 
-/// More are not kept: with a dozen cuts to each, a kilobyte, this bounds memory to some 100 MB.
+/// Phases of all layouts together, and of one: more are not kept. With a dozen cuts to each, a
+/// kilobyte, this bounds memory to some 100 MB. A layout with unlike buildings has as many as
+/// classes times what each does, 128 x 60, which have to be there when the next plan asks for them.
+constexpr size_t g_mostPhases = 1U << 17;
+constexpr size_t g_mostOfLayout = 1U << 15;
+/// Layouts that a plan looks through to count these.
 constexpr size_t g_mostLayouts = 64;
-constexpr size_t g_mostPhases = 2048;
 
 } // namespace
 
@@ -62,7 +66,7 @@ PhaseCosts::Of(const PlacedPhase& placed, const std::function<TransferCost()>& f
     }
     TransferCost cost = find();
     const std::lock_guard<std::mutex> lock(m_mutex);
-    if (m_costs.size() >= g_mostPhases)
+    if (m_costs.size() >= g_mostOfLayout)
     {
         m_costs.clear();
     }
@@ -70,12 +74,25 @@ PhaseCosts::Of(const PlacedPhase& placed, const std::function<TransferCost()>& f
     return cost;
 }
 
+size_t
+PhaseCosts::Size()
+{
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    return m_costs.size();
+}
+
 std::shared_ptr<PhaseCosts>
 KnownCosts::Of(const Plan& plan)
 {
     std::pair key(CanonicalText({ParallelPlan(), plan.network}), LayoutKey(plan.parallel));
     const std::lock_guard<std::mutex> lock(m_mutex);
-    if (m_known.size() >= g_mostLayouts && m_known.count(key) == 0)
+    size_t phases = 0;
+    for (const auto& [layout, costs] : m_known)
+    {
+        phases += costs->Size();
+    }
+    const bool isFull = m_known.size() >= g_mostLayouts && m_known.count(key) == 0;
+    if (isFull || phases >= g_mostPhases)
     {
         m_known.clear();
     }

@@ -48,6 +48,9 @@ class PhaseCosts
     /// `find()` where it is not known.
     TransferCost Of(const PlacedPhase& placed, const std::function<TransferCost()>& find);
 
+    /// How many are known.
+    size_t Size();
+
   private:
     struct Hash
     {
