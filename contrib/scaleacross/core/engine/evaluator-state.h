@@ -160,8 +160,8 @@ struct ClassState
     uint32_t underWay{0}; //!< collectives that it has posted and that are not complete
     uint32_t near{0};     //!< messages under way from it and to it
 
-    uint32_t repeated{0};    //!< how often it has repeated some to their end
-    uint32_t disturbed{0};   //!< and how often it had to execute them after all
+    uint64_t repeated{0};    //!< operations that it has left out, since it had done them before
+    uint64_t disturbed{0};   //!< how often that ended with a message, ahead of time
     bool repeating{false};   //!< stretches of the body that begin at bodyPc, since blockedSince
     uint32_t stretch{kNone}; //!< where the one begins that it executes to repeat it later
     bool stretchLocal{true};

@@ -163,8 +163,11 @@ Evaluator::DisturbCutsOf(const TransferCost& cost)
 bool
 Evaluator::GoesWithoutStretches(const ClassState& state)
 {
-    constexpr uint32_t tries = 16;
-    return state.disturbed > state.repeated + tries;
+    // To be disturbed takes about as long as to execute so many operations: what is left out until
+    // then still counts, since a body of many stretches is worth it where each has its message.
+    constexpr uint64_t price = 4;
+    constexpr uint64_t tries = 16;
+    return state.disturbed > state.repeated / price + tries;
 }
 
 /// What a class's sums have come to, with nothing of it under way.
@@ -255,9 +258,9 @@ Evaluator::EndStretches(uint32_t c)
         m_network.Meet(c, load.cut);
     }
     state.totals.AddTimes(1, row.totals, Totals());
+    state.repeated += row.end - state.bodyPc;
     state.bodyPc = row.end;
     state.repeating = false;
-    state.repeated++;
     m_work.repeated++;
 }
 
@@ -278,6 +281,7 @@ Evaluator::Disturb(uint32_t c)
     Release(c, known.From(state.bodyPc).loads);
     const BodyStretches::Row done = known.Before(state.bodyPc, now - state.blockedSince);
     state.totals.AddTimes(1, done.totals, Totals());
+    state.repeated += done.end - state.bodyPc;
     state.bodyPc = done.end;
     state.repeating = false;
     state.jumping = false;
