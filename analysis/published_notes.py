@@ -75,9 +75,9 @@ NOTES = [
     Note(r"grad RS/param AG overlapped \(distributed_fused_adam\)", REDUCED_BESIDE, CORE),
     Note(r"grad/param( (and p2p )?overlap)?", REDUCED_BESIDE),
     Note(r"p2p( overlap)?|p2p overlapped( with VP)?"),
-    Note(r"1F1B", sets(order="1F1B")),
+    Note(r"1F1B"),  # interleaved or not
     Note(r"schedule interleaved 1F1B", sets(order="interleaved")),
-    Note(r"SP", stacks=CORE + ("torch-", "maxtext", "paxml")),  # those before have none
+    Note(r"SP"),
     Note(r"CP(\d+) ring", lambda found: {"cp": found[1]}),
     Note(r"torch FSDP default prefetch", stacks=("torch-fsdp",)),
     Note(r"FSDP2 prefetch", stacks=TITAN + ("torch-te",)),
