@@ -296,7 +296,7 @@ class Page(unittest.TestCase):
         unequal = "llama3-405b-three-unequal-buildings"
         maverick = [self.best(MAVERICK, 1, place)[0] for place in ("DP", "PP")]
         maverick = [maverick, ["TP4 CP2 EP64 PP4x8 DP512 DP-out HSDP interleaved b1 async-tp",
-                               "TP4 CP2 EP32 PP4x6 DP512 PP-out FSDP interleaved b1 async-tp"]]
+                               "TP4 CP2 EP64 PP4x6 DP512 PP-out FSDP interleaved b1 async-tp"]]
         three = [self.best(unequal, 1, place)[0] for place in ("DP", "PP")]
         three = [[three[0], "TP8 CP2 PP7x9 DP128 PP-out FSDP interleaved b1 recompute=selective "
                             "async-tp"],
