@@ -58,8 +58,6 @@ AMOUNTS = {
     "network.nccl_net_long": ("5us",),
     "network.nccl_net_fill": ("100Gbps",),
     "network.nccl_net_flags": ("100Gbps",),
-    "network.nccl_net_message": ("5us",),
-    "network.nccl_net_inject": ("10us",),
 }
 
 # Fields that are not drawn one by one, and why.
@@ -74,6 +72,8 @@ OTHERWISE = {
     "plan.offload_layers": "nothing that such small models need",
     "network.transport": "the kind of study", "network.control": "the kind of study",
     "network.recovery": "follows from the paths",
+    "network.nccl_net_message": "time before any message, the same for all engines",
+    "network.nccl_net_inject": "time before any message, the same for all engines",
     "network.qp_scheduler": "the kind of study", "network.qp_burst": "follows from the scheduler",
     "network.timeout_exponent": "time that only losses take", "network.retries": "of failures",
     "network.detection": "of failures", "network.convergence": "of failures",
