@@ -195,6 +195,23 @@ class MeasuredCollectives(unittest.TestCase):
         result, = self.results({"time_us": "", "busbw": "187.5"})
         self.assertAlmostEqual(result["measured_us"], 2 ** 30 * 1.875 / 187.5e3)
 
+    def test_what_plugins_take_of_messages(self):
+        """Of 64 ranks in servers of 4, 60 are elsewhere: 52 beyond the eight that go at once. 192 B
+        are injected, 256 B are not."""
+        def time(size, *settings):
+            _, rows, said = measuring.run(
+                [str(PROGRAM), "collective", "--machine", "polaris", "--nodes", "16", "--op",
+                 "alltoall", "-b", str(64 * size), "-e", str(64 * size), "--json", "--set",
+                 "network.collective=nccl", *(word for key, value in settings
+                                              for word in ("--set", f"network.nccl_net_{key}={value}"))])
+            self.assertIsNotNone(rows, said)
+            return rows[0]["time_us"]
+        none = (("message", "0us"), ("inject", "0us"))
+        for size, settings, takes in ((256, (("message", "9us"), ("inject", "0us")), 52 * 9),
+                                      (192, (("message", "0us"), ("inject", "9us")), 60 * 9),
+                                      (256, (("message", "0us"), ("inject", "9us")), 0)):
+            self.assertAlmostEqual(time(size, *settings) - time(size, *none), takes, delta=0.01)
+
     def test_series(self):
         self.assertEqual(measured_collectives.series_of([8, 32, 16, 128, 64, 8]), [(8, 2, 128)])
         self.assertEqual(measured_collectives.series_of([8, 32, 128, 256]),
