@@ -202,8 +202,9 @@ class MeasuredCollectives(unittest.TestCase):
             _, rows, said = measuring.run(
                 [str(PROGRAM), "collective", "--machine", "polaris", "--nodes", "16", "--op",
                  "alltoall", "-b", str(64 * size), "-e", str(64 * size), "--json", "--set",
-                 "network.collective=nccl", *(word for key, value in settings
-                                              for word in ("--set", f"network.nccl_net_{key}={value}"))])
+                 "network.collective=nccl",
+                 *(word for key, value in settings
+                   for word in ("--set", f"network.nccl_net_{key}={value}"))])
             self.assertIsNotNone(rows, said)
             return rows[0]["time_us"]
         none = (("message", "0us"), ("inject", "0us"))
@@ -211,6 +212,22 @@ class MeasuredCollectives(unittest.TestCase):
                                       (192, (("message", "0us"), ("inject", "9us")), 60 * 9),
                                       (256, (("message", "0us"), ("inject", "9us")), 0)):
             self.assertAlmostEqual(time(size, *settings) - time(size, *none), takes, delta=0.01)
+
+    def test_what_a_plugins_step_adds_to_rings(self):
+        """A part passes 63 of 64 hops of a ring through 16 servers of 4, 16 between servers at most.
+        55 of 63 messages are beyond the 8 slots of LL, and so much of a step is each of 47 inside;
+        of 7 messages in a ring through 2 servers none, where 2 hops are between servers."""
+        def time(nodes, step):
+            _, rows, said = measuring.run(
+                [str(PROGRAM), "collective", "--machine", "polaris", "--nodes", str(nodes), "--op",
+                 "all_gather", "-b", "16384", "-e", "16384", "--json",
+                 *(word for value in ("collective=nccl", "nccl_protocol=ll", f"nccl_net_step={step}")
+                   for word in ("--set", f"network.{value}"))])
+            self.assertIsNotNone(rows, said)
+            return rows[0]["time_us"]
+        for nodes, steps in ((16, 16 + 47 * 55 / 63), (2, 2)):
+            self.assertAlmostEqual((time(nodes, "1ms") - time(nodes, "0us")) / 1000, steps,
+                                   delta=0.001)
 
     def test_series(self):
         self.assertEqual(measured_collectives.series_of([8, 32, 16, 128, 64, 8]), [(8, 2, 128)])

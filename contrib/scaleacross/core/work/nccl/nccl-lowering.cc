@@ -407,8 +407,8 @@ class NcclWriter
     /// by the plugin and its proxies for those on other servers.
     Duration Posting(double bytes) const
     {
-        constexpr double kAtOnce = 8; // peers that a channel works on at a time
-        constexpr double kInjected = 192;
+        constexpr double kAtOnce = 8;     // peers that a channel works on at a time
+        constexpr double kInjected = 192; // libfabric's CXI, in the command; see collectives.md
         const double peers = m_machine.ranks - 1.0;
         const double others = m_machine.ranks - m_machine.PerServer();
         double posting = g_peer.S() * peers;

@@ -62,12 +62,11 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  * times as many on the trees, whose levels have some each.
  *
  * Flags make messages longer. A step takes what NCCL's table says for one inside a server. Between
- * servers the way takes what the network
- * says, and the sender what the network's plugin does (`network.nccl_net_step` and its neighbours)
- * and what the table has for the protocol beyond a ring's LL step, whose flags wait for nothing:
- * 11.3 us for Simple. Where NCCL's table limits the bandwidth of channels, steps take so much
- * longer by byte. What measured machines add, by the table of tests/validation/collectives
- * (doc/collectives.md has the fit):
+ * servers the way takes what the network says, and the sender what the network's plugin does
+ * (`network.nccl_net_step` and its neighbours) and what the table has for the protocol beyond a
+ * ring's LL step, whose flags wait for nothing: 11.3 us for Simple. Where NCCL's table limits the
+ * bandwidth of channels, steps take so much longer by byte. What measured machines add, by the
+ * table of tests/validation/collectives (doc/collectives.md has the fit):
  *
  * - Rings through g GPUs of a server load its links (g + 1) / g times: what enters and what leaves
  *   goes to the GPU of the NIC and from it (PXN); those of RCCL (g - 1) / g times.
