@@ -41,9 +41,14 @@ AnalyticalEngine::Run(const Scenario& scenario, const RunOptions& options) const
     {
         return *no;
     }
-    RunReport report =
-        RunAnalytically(scenario, std::get<PreparedRun>(prepared), options, m_facts.Of(scenario));
+    const PreparedRun& run = std::get<PreparedRun>(prepared);
+    if (const auto known = m_runs.Find(scenario, run, options))
+    {
+        return *known;
+    }
+    RunReport report = RunAnalytically(scenario, run, options, m_facts.Of(scenario));
     report.engine = Name();
+    m_runs.Keep(scenario, run, options, report);
     return report;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/engine/class-costs.h"
 #include "core/engine/engine.h"
+#include "core/engine/known-runs.h"
 #include "core/engine/network-facts.h"
 
 #include <functional>
@@ -24,6 +25,7 @@ class AnalyticalEngine : public Engine
 
   private:
     mutable NetworkFactsCache m_facts;
+    mutable KnownRuns m_runs;
 };
 
 /// What the engine does with a run that is prepared.
