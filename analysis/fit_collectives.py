@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Errors of collective times setup by setup, as shipped and as if a setup had not been measured.
+"""Errors of collective times, as shipped and as if a setup had not been measured: setup by setup, and by
+operation.
 
 Takes a table as measured_collectives.py does. Of what `nccl` knows,
 KNOBS are values of machines that are fitted to measured times; each belongs to the plugin or GPUs
@@ -156,6 +157,35 @@ def markdown(found, marks):
     return "\n".join(lines)
 
 
+def by_operation(found):
+    """Operation, class of size, lines, setups, and median and 90th percentile of |error| as shipped
+    and predicted; a setup without a prediction counts as shipped."""
+    rows = []
+    for op in dict.fromkeys(op for _, shipped, _ in found for op, _, _ in shipped):
+        for label, large in (("16 MiB and more", True), ("less", False)):
+            def of_class(errors):
+                return [abs(ratio - 1) for of, size, ratio in errors
+                        if of == op and (size >= collective_lines.LARGE) == large]
+            shipped = [of_class(errors) for _, errors, _ in found]
+            predicted = [of_class(alone or errors) for _, errors, alone in found]
+            setups = sum(bool(errors) for errors in shipped)
+            if setups:
+                figures = []
+                for errors in (sum(shipped, []), sum(predicted, [])):
+                    figures += [statistics.median(errors), measured.percentile(errors, 0.9)]
+                rows.append((op, label, len(sum(shipped, [])), setups, *figures))
+    return rows
+
+
+def markdown_by_operation(found):
+    lines = ["| operation | size | lines | setups | shipped: median | 90th percentile | "
+             "predicted: median | 90th percentile |", "|---|---|---|---|---|---|---|---|"]
+    lines += [f"| `{op}` | {label} | {count} | {setups} | " +
+              " | ".join(map(measured.percent, figures)) + " |"
+              for op, label, count, setups, *figures in by_operation(found)]
+    return "\n".join(lines)
+
+
 def draw(found, path):
     """Every row: time over measured by size, a panel for each operation, predicted where fitted."""
     import matplotlib
@@ -212,6 +242,8 @@ def main(argv=None):
         print(f"fit_collectives.py: error: {error}", file=sys.stderr)
         return 2
     print(markdown(found, setup_marks.marks_of(table, collective_lines.machines_of(options.program))))
+    if not options.setup:
+        print("\n" + markdown_by_operation(found))
     if options.picture:
         draw(found, options.picture)
     return 0

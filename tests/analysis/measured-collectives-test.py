@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -288,6 +289,77 @@ class MeasuredCollectives(unittest.TestCase):
                      for value in values]
             self.assertIn("| " + " | ".join([words, *cells]) + " |", page, name)
 
+    def told(self, op, size, *more):
+        """What `collective` says under `published` of 16 H100 in two servers."""
+        _, rows, said = measuring.run(
+            [str(PROGRAM), "collective", "--machine", "dgx-h100", "--nodes", "2", "--op", op, "--json",
+             "--set", "network.collective=nccl", *(("-b", size, "-e", size) if size else ()), *more])
+        self.assertIsNotNone(rows, said)
+        return rows[0]["published"]
+
+    def told_by_the_page(self):
+        """Lines, setups, and of median and 90th percentile the larger of shipped and predicted in %."""
+        rows = re.findall(r"\| `(\w+)` \| (16 MiB and more|less) \| (\d+) \| (\d+) \|" +
+                          r" (\d+) % \|" * 4 + "\n", PAGE.read_text())
+        self.assertTrue(rows)
+        return {(op, size != "less"): (int(lines), int(setups), max(int(median), int(median2)),
+                                       max(int(most), int(most2)))
+                for op, size, lines, setups, median, most, median2, most2 in rows}
+
+    def check_told(self, results, setups):
+        """The program tells of every class the larger figure, with all lines or without those that
+        something was fitted to."""
+        def figures(told):
+            return (told["lines"], told["setups"], round(100 * told["median"]),
+                    round(100 * told["nine_in_ten"]))
+
+        classes = {(result["op"], result["bytes"] >= collective_lines.LARGE) for result in results
+                   if result["error"] is not None}
+        by_page = self.told_by_the_page()
+        for op, large in sorted(classes):
+            of_class = [result for result in results if result["error"] is not None and
+                        (result["op"], result["bytes"] >= collective_lines.LARGE) == (op, large)]
+            if op in collective_lines.OPERATIONS and op != "alltoall_torch":
+                told = self.told(collective_lines.OPERATIONS[op].name, "64M" if large else "1M")
+                expected = by_page[op, large]
+                self.assertEqual(expected[0], len(of_class), op)
+            elif op in collective_lines.TOKEN_OPERATIONS:
+                name, kernel = collective_lines.TOKEN_OPERATIONS[op]
+                told = self.told(name, None, "--kernel", kernel)
+                kinds = [[abs(one["error"]) for one in of_class if not fitted or
+                          setups[one["id"]] not in collective_lines.TOKEN_FITTED]
+                         for fitted in (False, True)]
+                expected = (len(of_class), len({setups[one["id"]] for one in of_class}),
+                            *(round(100 * max(map(of, kinds)))
+                              for of in (statistics.median,
+                                         lambda errors: measured_collectives.percentile(errors, 0.9))))
+            else:
+                continue
+            with self.subTest(op=op, large=large):
+                self.assertEqual(figures(told), expected)
+                self.assertEqual(told["unvalidated"],
+                                 None if expected[1] >= 3 else "too few setups")
+
+    def test_gpus_without_a_line_are_told_nothing(self):
+        measured = {True: set(), False: set()}
+        gpus = {machine.name: machine.gpu for machine in self.machines}
+        for line in measuring.read_table(TABLE, collective_lines.COLUMNS):
+            with contextlib.suppress(collective_lines.Inexpressible):
+                run = collective_lines.run_of(line, self.machines)
+                measured[bool(run.tokens)].add(gpus[run.machine])
+        for machine in self.machines:
+            for tokens, op in ((False, "all_reduce"), (True, "dispatch")):
+                command = [str(PROGRAM), "collective", "--machine", machine.name, "--nodes", "4",
+                           "--op", op, "--set", "network.collective=nccl", "--json",
+                           *(() if tokens else ("-b", "1M", "-e", "1M"))]
+                _, rows, said = measuring.run(command)
+                if rows is None: # 288 experts on as many GPUs, or a GPU that NCCL does not know
+                    self.assertRegex(said, "experts|nccl", machine.name)
+                    continue
+                reason = rows[0]["published"]["unvalidated"]
+                with self.subTest(machine=machine.name, op=op):
+                    self.assertEqual(reason is None, machine.gpu in measured[tokens], reason)
+
     def test_the_page_has_the_table(self):
         code, printed, said = self.call(TABLE, "--json")
         self.assertEqual((code, said), (0, ""))
@@ -310,6 +382,7 @@ class MeasuredCollectives(unittest.TestCase):
         self.assertEqual([result["id"] for result in results if "reason" in result and
                           result["op"] in [*collective_lines.TOKEN_OPERATIONS,
                                            "alltoall_torch"]], [])
+        self.check_told(results, {line["id"]: line["setup"] for line in lines})
         # Of what nccl-tests measures nearly all is expressed.
         counts = collections.Counter((result["op"] in ("all_reduce", "all_gather", "alltoall",
                                                        "reduce_scatter", "sendrecv"),

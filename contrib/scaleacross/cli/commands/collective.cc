@@ -9,6 +9,7 @@
 #include "cli/placed-error.h"
 #include "cli/question.h"
 #include "cli/rows-file.h"
+#include "cli/show/published-times.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
 #include "cli/token-options.h"
@@ -471,6 +472,7 @@ Measurement::Head() const
             text += "# Warning: " + warning + ".\n";
         }
     }
+    text += "# " + PublishedTimesText(m_study.scenario, m_engine->Name(), m_sizes) + ".\n#\n";
     const auto line = [&text](const auto&... cells) {
         text += fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}{}{}\n",
                             cells...);
@@ -566,6 +568,7 @@ Measurement::ToJson(const Row& row) const
               {"warmup", report.at("warmup")},
               {"iterations", report.at("iterations")},
               {"cross_building_bytes", report.at("cross_building_bytes")},
+              {"published", PublishedTimesJson(m_study.scenario, m_engine->Name(), row.bytes)},
               {"network_plan", fields},
               {"network", report.at("network")}};
     if (row.measuredUs)
