@@ -356,6 +356,31 @@ TEST(SearchSpace, WaysOfAllToAllsThatAreTheSameAreNoOtherPlan)
     }
 }
 
+/// 8 experts' ranks of one GPU are a server: no hop is elsewhere. Kernels and copies cost time
+/// there, too. Experts of two GPUs each are two servers.
+TEST(SearchSpace, ExchangesInsideServersHaveNoHops)
+{
+    const auto count = [](const std::string& plan, const std::string& collective) {
+        Study study = TwoBuildings("plan: {tp: 2, ep: 8, " + plan +
+                                   "}\nnetwork: {collective: " + collective + "}\n");
+        study.search = {{"network.all_to_all", {"direct", "rail", "building", "once", "deepep"}}};
+        ModelSpec& model = study.scenario.Job().model;
+        model.experts = 8;
+        model.topK = 2;
+        model.expertFfn = 1024;
+        model.moeEvery = 1;
+        return Distinct(SearchSpace(study)).size();
+    };
+    for (const char* crossing : {"dp", "pp, pp: 2"})
+    {
+        const std::string across = std::string(", crossing: ") + crossing;
+        EXPECT_EQ(count("etp: 1" + across, "ring"), 3U) << across;
+        EXPECT_EQ(count("etp: 1" + across, "auto"), 3U) << across;
+        EXPECT_GT(count("etp: 2" + across, "ring"), 3U) << across;
+    }
+    EXPECT_EQ(count("etp: 1, crossing: ep", "ring"), 5U);
+}
+
 TEST(SearchSpace, OrdersOfExpertsCountInOneBuilding)
 {
     // TP8 DP8 with whole experts, ep 4: within tp, hence nothing of dp is counted as ep. But ep

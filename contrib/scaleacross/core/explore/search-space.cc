@@ -151,18 +151,35 @@ SimplifyLayers(const ModelSpec& model, ParallelPlan& plan)
     }
 }
 
+/// Whether every exchange of tokens stays inside a server: neighbours of an expert group are as far
+/// apart as one expert's ranks, and nothing but those is further in where DP or PP is outermost.
+bool
+ExchangesInServers(const ClusterSpec& cluster, const ParallelPlan& p)
+{
+    const bool isInnermost = p.crossing == Crossing::Data || p.crossing == Crossing::Pipeline;
+    const uint64_t reach = uint64_t{p.ExpertTensor()} * p.ep;
+    return isInnermost && std::all_of(cluster.buildings.begin(),
+                                      cluster.buildings.end(),
+                                      [reach](const BuildingSpec& building) {
+                                          return building.gpusPerNode % reach == 0;
+                                      });
+}
+
 /// The same network with its way of all-to-alls said outright: what they follow, or the first where
-/// there are none, or where none leaves its building. Domain: `expertsTogether`: without expert
-/// parallelism, which alone has all-to-alls.
+/// there are none, or where no group leaves its building or server. Kernels, and copies where a
+/// token comes once, cost their time anywhere.
 void
-SimplifyAllToAll(bool expertsTogether, bool groupsInside, NetworkPlan& network)
+SimplifyAllToAll(bool noneAtAll, bool inServers, bool inBuildings, NetworkPlan& network)
 {
     const CollectiveAlgorithmFacts& collective = *network.collective;
     if (network.allToAll->follows && !collective.chooses && !collective.library)
     {
         network.allToAll = collective.allToAll;
     }
-    if (expertsTogether || (groupsInside && network.allToAll->hop == FirstHop::Building))
+    const bool onlyHops = network.allToAll->kernel == TokenKernel::None &&
+                          !network.allToAll->oncePerServer && !collective.library;
+    if (noneAtAll || (inServers && onlyHops) ||
+        (inBuildings && network.allToAll->hop == FirstHop::Building))
     {
         network.allToAll = "direct";
     }
@@ -343,7 +360,10 @@ SearchSpace::Meaning(Plan plan) const
         p.reduce = p.ReductionOf();
         p.sharding = "fsdp";
     }
-    SimplifyAllToAll(p.ep == 1, groupsInside, plan.network);
+    SimplifyAllToAll(p.ep == 1,
+                     ExchangesInServers(m_scenario.cluster, p),
+                     groupsInside,
+                     plan.network);
     if (groupsInside && plan.network.collective == CollectiveAlgorithm("ring"))
     {
         plan.network.collective = "hierarchical";
@@ -606,6 +626,7 @@ SearchSpace::PlaceContext(const ParallelPlan& p) const
         m_scenario.cluster.buildings.size() == 1 || p.crossing == Crossing::Pipeline;
     const uint64_t group = uint64_t{p.cp} * p.dp;
     return {groupsInside,
+            p.ep > 1 && ExchangesInServers(m_scenario.cluster, p),
             p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1,
             group == 1,
             m_known->shardRanks.count(group) > 0 ? group : 0};
