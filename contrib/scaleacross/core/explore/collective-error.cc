@@ -27,9 +27,9 @@ const std::vector<Row>&
 Rows()
 {
     static const std::vector<Row> rows = {
-        {CollectiveOp::AllReduce, TokenKernel::None, {0.07, 0.31, 232, 36, true}},
+        {CollectiveOp::AllReduce, TokenKernel::None, {0.07, 0.30, 232, 36, true}},
         {CollectiveOp::AllReduce, TokenKernel::None, {0.16, 0.75, 292, 16, false}},
-        {CollectiveOp::AllGather, TokenKernel::None, {0.07, 0.23, 78, 10, true}},
+        {CollectiveOp::AllGather, TokenKernel::None, {0.06, 0.23, 78, 10, true}},
         {CollectiveOp::AllGather, TokenKernel::None, {0.22, 0.41, 65, 6, false}},
         {CollectiveOp::ReduceScatter, TokenKernel::None, {0.05, 0.18, 41, 5, true}},
         {CollectiveOp::ReduceScatter, TokenKernel::None, {0.42, 0.56, 4, 1, false}},
