@@ -19,7 +19,7 @@ from typing import Any
 import pandas
 
 APPLICATION_ID = 0x53434C41  # "SCLA"
-SCHEMA_VERSION = 20
+SCHEMA_VERSION = 1
 CLASSES = ["tp", "ep", "cp", "pp", "dp"]  # of communication, in the order in which they are drawn
 
 RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s, run.mfu,
@@ -102,7 +102,7 @@ def changes_of(search: Mapping[str, Any]) -> list[str]:
 def asked_of(search: Mapping[str, Any]) -> dict[str, Any]:
     """What was asked of a search that is not usual, by column of ASKED."""
     return {column: search[column] for column, usual in ASKED.items()
-            if not pandas.isna(search[column]) and search[column] != usual
+            if search[column] != usual
             and not (column == "rest_gap_asked" and search["method"] == "exhaustive")}
 
 

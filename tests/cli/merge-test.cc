@@ -380,8 +380,8 @@ TEST_F(Merge, RefusesWhatItCannotTakeOver)
                 HasSubstr("study.yaml: the file is not a database"));
     EXPECT_THAT(Refused("out.db"), HasSubstr("FILE.db is required"));
     fs::copy_file(folder / Name(1), folder / "old.db");
-    Sql("old.db", "PRAGMA user_version = 8");
-    EXPECT_THAT(Refused("out.db old.db"), HasSubstr("old.db: the database has the older schema 8"));
+    Sql("old.db", "PRAGMA user_version = 0");
+    EXPECT_THAT(Refused("out.db old.db"), HasSubstr("old.db: the database has the older schema 0"));
     fs::copy_file(folder / Name(1), folder / "new.db");
     Sql("new.db", "PRAGMA user_version = 99");
     EXPECT_THAT(Refused("out.db new.db"), HasSubstr("new.db: the database has schema 99"));

@@ -160,12 +160,6 @@ TEST_F(Commands, ShowSaysOfMemoryWhatExploreDoes)
         EXPECT_EQ(search.at("ranking")[i].at("warnings"), json.at("ranking")[i].at("warnings"));
         EXPECT_EQ(json.at("ranking")[i].at("warnings").size(), 1U);
     }
-    // Runs of a release that did not store what a stage may fill: nothing is known.
-    Sql("small.db", "UPDATE run_memory SET usable = NULL; UPDATE search SET warnings = NULL");
-    const std::string old = Run("show small.db --search 1").out;
-    EXPECT_THAT(old, HasSubstr("  fits\n"));
-    EXPECT_THAT(old, HasSubstr("     -\n"));
-    EXPECT_THAT(old, Not(HasSubstr("Warning: ")));
 }
 
 TEST_F(Commands, ShowPrintsWhatExploreStored)
@@ -225,9 +219,6 @@ TEST_F(Commands, ShowNamesPlansAsExploreDoes)
     const auto search = RunJson("show small.db").at("searches")[0];
     EXPECT_EQ(search.at("checks")[0].at("plan").at("label"),
               search.at("ranking")[0].at("plan").at("label"));
-    // A file of before has the baselines' own labels.
-    Sql("small.db", "UPDATE baseline SET label = NULL");
-    EXPECT_THAT(Run("show small.db").out, Not(ContainsRegex("\nproduction +TP[^\n]* collective=")));
 }
 
 TEST_F(Commands, ShowResolvesAStudy)

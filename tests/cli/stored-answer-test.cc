@@ -190,7 +190,7 @@ TEST_F(StoredAnswer, WhatIsOpenedAgainIsConcludedAnew)
     RunJson("explore study.yaml --db a.db");
     Sql("a.db",
         "INSERT INTO search_count VALUES (1, 'failed', 'timeout', 1, 'one'); UPDATE search SET "
-        "explanation = 'of before'");
+        "explanation = 'another'");
     const auto answer = RunJson("explore study.yaml --db a.db --retry-failed --set baselines=[]");
     EXPECT_EQ(Shown("1").at("explanation"), answer.at("explanation"));
 }

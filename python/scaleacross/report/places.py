@@ -11,7 +11,7 @@ from scaleacross.report import charts
 from scaleacross.report.sections import Section
 from scaleacross.report.source import Source
 from scaleacross.report.tables import Column, Table, table
-from scaleacross.report.words import amount, count, missing, percent, rate, share, some_of, yes_or_no
+from scaleacross.report.words import amount, count, percent, rate, share, some_of, yes_or_no
 
 LINKS_DRAWN = 20
 SPANS_SHOWN = 100
@@ -78,17 +78,15 @@ def places_section(source: Source, whose: str, best: dict[str, Any] | None, line
         used = sum(values.values())
         tips = {}
         for name, value in values.items():
-            tips[name] = {charts.CATEGORIES[name][0]: amount(value), "of the stage": amount(used)}
-            if not missing(row["usable"]):
-                tips[name]["usable"] = amount(row["usable"])
+            tips[name] = {charts.CATEGORIES[name][0]: amount(value), "of the stage": amount(used),
+                          "usable": amount(row["usable"])}
             if where:
                 tips[name]["layers"] = str(layers)
                 tips[name]["in"] = some_of(where)
         bars.append({"name": f"stage {stage}", "values": values, "tip": tips,
                      "note": f"{layers} layers · {some_of(where)}" if where else "",
-                     "total": amount(used) + ("" if missing(row["usable"])
-                                              else f" of {amount(row['usable'])}"),
-                     "limit": None if missing(row["usable"]) else row["usable"]})
+                     "total": f"{amount(used)} of {amount(row['usable'])}",
+                     "limit": row["usable"]})
     if bars:
         page_charts["memory"] = charts.stacked("Memory by pipeline stage", bars, charts.CATEGORIES,
                                                "GiB", 2**30, room=150)

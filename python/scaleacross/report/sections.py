@@ -51,8 +51,8 @@ class Page:
 
 
 def statements_of(shown: dict[str, Any]) -> dict[str, list[str]]:
-    """The sentences of an answer by what they are about. Those of a search that was concluded
-    before there were topics are about nothing known, and stand where it says how sure it is."""
+    """The sentences of an answer by what they are about. Those of which that is not known stand where
+    it says how sure it is."""
     found: dict[str, list[str]] = {}
     for topic, line in zip(shown["topics"], shown["explanation"]):
         found.setdefault(topic or "sure", []).append(line)

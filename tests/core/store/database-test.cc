@@ -27,6 +27,8 @@ namespace
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
+const Duration g_patience = Duration::Microseconds(50'000);
+
 class DatabaseTest : public testing::Test
 {
   protected:
@@ -37,11 +39,12 @@ class DatabaseTest : public testing::Test
 
     /// What opening says is wrong, or "nothing".
     static std::string ProblemOf(const std::string& path,
-                                 Database::Access access = Database::Access::Write)
+                                 Database::Access access = Database::Access::Write,
+                                 const Schema& schema = Schema::Current())
     {
         try
         {
-            Database database(path, access, Duration::Microseconds(50'000));
+            Database database(path, access, g_patience, schema);
         }
         catch (const ConfigError& error)
         {
@@ -49,6 +52,26 @@ class DatabaseTest : public testing::Test
             return error.Problem();
         }
         return "nothing";
+    }
+
+    /// The first value that a statement gives, as text.
+    static std::string ValueOf(Database& database, const std::string& sql)
+    {
+        auto& select = database.Prepare(sql);
+        const std::string value = select.executeStep() ? select.getColumn(0).getString() : "none";
+        select.reset();
+        return value;
+    }
+
+    /// A file of this program with scenarios of these hashes.
+    void Make(const std::string& name, const std::vector<std::string>& hashes) const
+    {
+        Database database(PathOf(name), Database::Access::Write);
+        for (const std::string& hash : hashes)
+        {
+            database.Execute("INSERT INTO scenario (hash, text, study) VALUES ('" + hash +
+                             "', '', '')");
+        }
     }
 
     TemporaryFolder m_folder;
@@ -59,7 +82,7 @@ TEST_F(DatabaseTest, NewFileHasTheSchema)
     Database database(PathOf("new.db"), Database::Access::Write);
     auto& version = database.Prepare("PRAGMA user_version");
     version.executeStep();
-    EXPECT_EQ(version.getColumn(0).getInt64(), SchemaVersion());
+    EXPECT_EQ(version.getColumn(0).getInt64(), Schema::Current().Version());
     auto& mode = database.Prepare("PRAGMA journal_mode");
     mode.executeStep();
     EXPECT_EQ(mode.getColumn(0).getString(), "wal");
@@ -67,68 +90,6 @@ TEST_F(DatabaseTest, NewFileHasTheSchema)
     keys.executeStep();
     EXPECT_EQ(keys.getColumn(0).getInt(), 1);
     EXPECT_TRUE(Database::IsDatabase(PathOf("new.db")));
-}
-
-TEST_F(DatabaseTest, FillsColumnsOfOlderPlans)
-{
-    {
-        SQLite::Database old(PathOf("old.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-        old.exec(Migrations()[0]);
-        old.exec("PRAGMA application_id = 1396919361"); // "SCLA"
-        old.exec("PRAGMA user_version = 1");
-        const auto add = [&old](const std::string& hash, const std::string& text) {
-            old.exec("INSERT INTO plan VALUES (NULL, '" + hash + "', '" + text +
-                     "', 'label', 1, 1, 1, 1, 1, 'dp', 'ddp', 'no', '1f1b', 1, 1, 0, 'none', "
-                     "'ring', 'ecmp', 16)");
-        };
-        add("a", "tp=1 multipath=ecmp qps=16 collective=ring");
-        add("b", "tp=1 recovery=selective-repeat qps=16 balance=dqplb collective=ring");
-        add("c", "tp=1 recovery=go-back-n qps=16 tiers.cross.balance=spray balance=split");
-    }
-    Database database(PathOf("old.db"), Database::Access::Write);
-    auto& plans = database.Prepare("SELECT hash, recovery, balance FROM plan ORDER BY hash");
-    std::string found;
-    while (plans.executeStep())
-    {
-        for (int column = 0; column < 3; column++)
-        {
-            found += plans.getColumn(column).getString() + " ";
-        }
-    }
-    // Before there was a choice every plan had these.
-    EXPECT_EQ(found, "a go-back-n round-robin b selective-repeat dqplb c go-back-n split ");
-}
-
-TEST_F(DatabaseTest, ResultsOfAVersionRaisedByHandStayUnderANameOfTheirOwn)
-{
-    {
-        SQLite::Database old(PathOf("old.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-        for (size_t version = 0; version < 4; version++)
-        {
-            old.exec(Migrations()[version]);
-        }
-        old.exec("PRAGMA application_id = 1396919361"); // "SCLA"
-        old.exec("PRAGMA user_version = 4");
-        old.exec("INSERT INTO scenario VALUES (1, 's', 's')");
-        old.exec("INSERT INTO plan (id, hash, text, label, tp, cp, ep, pp, dp, crossing, sharding, "
-                 "reshard, schedule, microbatch, chunks, round, recompute, collective, multipath, "
-                 "qps) VALUES (1, 'p', '', '', 1, 1, 1, 1, 1, 'dp', 'ddp', 'no', '1f1b', 1, 1, 0, "
-                 "'none', 'ring', 'ecmp', 16)");
-        old.exec("INSERT INTO run (scenario_id, plan_id, engine, options, correction, "
-                 "result_version, status, reason, requested, program_version, git_commit) VALUES "
-                 "(1, 1, 'analytical', '', '', 9, 'infeasible', 'memory', 0, '', '')");
-        old.exec("INSERT INTO search (hash, study, method, scenario_id, engine, options, "
-                 "correction, result_version, space, plans, keep) VALUES ('h', '', '', 1, "
-                 "'analytical', '', '', 9, '', 1, 1)");
-    }
-    Database database(PathOf("old.db"), Database::Access::Write);
-    for (const char* table : {"run", "search"})
-    {
-        auto& row = database.Prepare(std::string("SELECT fingerprint FROM ") + table);
-        ASSERT_TRUE(row.executeStep()) << table;
-        EXPECT_EQ(row.getColumn(0).getString(), "version 9") << table;
-        row.reset();
-    }
 }
 
 TEST_F(DatabaseTest, NamesTheColumnThatIsMissing)
@@ -181,25 +142,70 @@ TEST_F(DatabaseTest, EveryFieldOfAPlanHasAColumn)
     }
 }
 
+/// A release that knows a figure more gives files a column for it, which others leave alone.
 TEST_F(DatabaseTest, ColumnsThatHaveComeSinceAreAddedAndUnknownBefore)
 {
-    // A file of a release that knew fewer fields and figures.
-    ASSERT_FALSE(AddedColumns().empty());
-    const auto [table, column] = AddedColumns().front();
+    const TableColumn joules("scenario", "joules");
+    const Schema later(Schema::Current().Migrations(), {{"run", "mfu"}, joules});
+    EXPECT_TRUE(later.Adds(joules));
+    EXPECT_FALSE(later.Adds({"run", "mfu"}));
+    Make("a.db", {"x"});
+    EXPECT_THAT(ProblemOf(PathOf("a.db"), Database::Access::Read, later),
+                HasSubstr("is of an older release: the table scenario has no column joules"));
     {
-        Database database(PathOf("a.db"), Database::Access::Write);
-        database.Execute("DROP VIEW IF EXISTS ranking");
-        database.Execute("ALTER TABLE " + table + " DROP COLUMN \"" + column + "\"");
+        Database database(PathOf("a.db"), Database::Access::Write, g_patience, later);
+        EXPECT_EQ(ValueOf(database, "SELECT joules IS NULL FROM scenario"), "1");
+        EXPECT_EQ(database.Pragma("user_version"), Schema::Current().Version());
     }
-    EXPECT_THAT(
-        ProblemOf(PathOf("a.db"), Database::Access::Read),
-        HasSubstr("is of an older release: the table " + table + " has no column " + column));
-    Database database(PathOf("a.db"), Database::Access::Write);
-    EXPECT_NO_THROW(database.Prepare("SELECT \"" + column + "\" FROM " + table));
+    EXPECT_EQ(ProblemOf(PathOf("a.db"), Database::Access::Read, later), "nothing");
     EXPECT_EQ(ProblemOf(PathOf("a.db"), Database::Access::Read), "nothing");
-    // What is in every release is no such column.
-    EXPECT_FALSE(IsAddedColumn("run", "mfu"));
-    EXPECT_TRUE(IsAddedColumn(table, column));
+    EXPECT_EQ(ProblemOf(PathOf("a.db"), Database::Access::Write), "nothing");
+}
+
+/// Of a release with two more migrations, the second of which needs the first, and both a table
+/// that the view `ranking` names.
+TEST_F(DatabaseTest, AnOlderSchemaIsBroughtUpToDateVersionByVersion)
+{
+    std::vector<std::string> migrations = Schema::Current().Migrations();
+    const int64_t now = Schema::Current().Version();
+    migrations.emplace_back("ALTER TABLE scenario ADD COLUMN joules REAL; "
+                            "UPDATE scenario SET joules = 2.5");
+    migrations.emplace_back("ALTER TABLE scenario RENAME COLUMN joules TO energy");
+    const Schema later(migrations, {});
+    Make("a.db", {"x"});
+    EXPECT_THAT(ProblemOf(PathOf("a.db"), Database::Access::Read, later),
+                HasSubstr("has the older schema " + std::to_string(now)));
+    {
+        Database database(PathOf("a.db"), Database::Access::Write, g_patience, later);
+        EXPECT_EQ(database.Pragma("user_version"), now + 2);
+        EXPECT_EQ(ValueOf(database, "SELECT energy FROM scenario"), "2.5");
+        EXPECT_EQ(ValueOf(database, "SELECT count(*) FROM ranking"), "0");
+    }
+    for (const auto access : {Database::Access::Write, Database::Access::Read})
+    {
+        EXPECT_EQ(ProblemOf(PathOf("a.db"), access, later), "nothing");
+        EXPECT_THAT(
+            ProblemOf(PathOf("a.db"), access),
+            HasSubstr("schema " + std::to_string(now + 2) + ", written by a newer release"));
+    }
+}
+
+/// Its rows are in the way of a migration: two scenarios cannot have one hash.
+TEST_F(DatabaseTest, AMigrationThatFailsLeavesTheFileAsItWas)
+{
+    std::vector<std::string> migrations = Schema::Current().Migrations();
+    migrations.emplace_back("ALTER TABLE scenario ADD COLUMN joules REAL; "
+                            "UPDATE scenario SET hash = 'same'");
+    const Schema later(migrations, {});
+    Make("a.db", {"x", "y"});
+    EXPECT_THAT(ProblemOf(PathOf("a.db"), Database::Access::Write, later),
+                HasSubstr("the database cannot be used"));
+    Database database(PathOf("a.db"), Database::Access::Read);
+    EXPECT_EQ(database.Pragma("user_version"), Schema::Current().Version());
+    EXPECT_EQ(ValueOf(database,
+                      "SELECT count(*) FROM pragma_table_info('scenario') WHERE name = 'joules'"),
+              "0");
+    EXPECT_EQ(ValueOf(database, "SELECT count(*) FROM ranking"), "0");
 }
 
 TEST_F(DatabaseTest, OpensAgainAndTogether)
@@ -207,8 +213,8 @@ TEST_F(DatabaseTest, OpensAgainAndTogether)
     Database first(PathOf("a.db"), Database::Access::Write);
     Database second(PathOf("a.db"), Database::Access::Write);
     Database reader(PathOf("a.db"), Database::Access::Read);
-    first.Execute("INSERT INTO scenario (hash, text) VALUES ('x', 'y')");
-    second.Execute("INSERT INTO scenario (hash, text) VALUES ('z', 'y')");
+    first.Execute("INSERT INTO scenario (hash, text, study) VALUES ('x', 'y', '')");
+    second.Execute("INSERT INTO scenario (hash, text, study) VALUES ('z', 'y', '')");
     auto& count = reader.Prepare("SELECT count(*) FROM scenario");
     count.executeStep();
     EXPECT_EQ(count.getColumn(0).getInt(), 2);
@@ -223,8 +229,8 @@ TEST_F(DatabaseTest, ManyCreateItAtOnce)
         threads.emplace_back([this, i, &opened] {
             Database database(PathOf("shared.db"), Database::Access::Write);
             database.Transact([&] {
-                database.Execute("INSERT INTO scenario (hash, text) VALUES ('" + std::to_string(i) +
-                                 "', '')");
+                database.Execute("INSERT INTO scenario (hash, text, study) VALUES ('" +
+                                 std::to_string(i) + "', '', '')");
             });
             opened++;
         });
@@ -246,8 +252,9 @@ TEST_F(DatabaseTest, WritersWaitForEachOther)
     Database second(PathOf("a.db"), Database::Access::Write);
     first.Execute("BEGIN IMMEDIATE");
     std::thread other([&second] {
-        second.Transact(
-            [&] { second.Execute("INSERT INTO scenario (hash, text) VALUES ('x', '')"); });
+        second.Transact([&] {
+            second.Execute("INSERT INTO scenario (hash, text, study) VALUES ('x', '', '')");
+        });
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     first.Execute("COMMIT");
@@ -258,13 +265,13 @@ TEST_F(DatabaseTest, FailedTransactionLeavesNothing)
 {
     Database database(PathOf("a.db"), Database::Access::Write);
     const auto insert = [&] {
-        database.Execute("INSERT INTO scenario (hash, text) VALUES ('x', '')");
+        database.Execute("INSERT INTO scenario (hash, text, study) VALUES ('x', '', '')");
         throw std::runtime_error("midway");
     };
     EXPECT_THROW(database.Transact(insert), std::runtime_error);
     const auto twice = [&] {
-        database.Execute("INSERT INTO scenario (hash, text) VALUES ('x', '')");
-        database.Execute("INSERT INTO scenario (hash, text) VALUES ('x', '')");
+        database.Execute("INSERT INTO scenario (hash, text, study) VALUES ('x', '', '')");
+        database.Execute("INSERT INTO scenario (hash, text, study) VALUES ('x', '', '')");
     };
     // What the constraints refuse, this program never writes.
     EXPECT_THROW(database.Transact(twice), ConfigError);
@@ -281,6 +288,13 @@ TEST_F(DatabaseTest, RefusesANewerSchema)
     }
     EXPECT_THAT(ProblemOf(PathOf("a.db")), HasSubstr("schema 999, written by a newer release"));
     EXPECT_THAT(ProblemOf(PathOf("a.db"), Database::Access::Read), HasSubstr("newer"));
+}
+
+/// What nobody has written to yet holds no answer.
+TEST_F(DatabaseTest, AnEmptyDatabaseIsNotRead)
+{
+    std::ofstream(PathOf("a.db")).flush();
+    EXPECT_EQ(ProblemOf(PathOf("a.db"), Database::Access::Read), "the database is empty");
 }
 
 TEST_F(DatabaseTest, RefusesWhatIsNoDatabase)

@@ -37,6 +37,7 @@ class SearchStoreTest : public testing::Test
         m_options.jobs = 2;
         m_options.keep = 3;
         m_options.goals.front = ParseFront("time,memory");
+        m_options.goals.rates = RatesOf(m_study);
         m_options.filter = FitsAlways;
     }
 
@@ -123,7 +124,6 @@ TEST_F(SearchStoreTest, RanksAreByTheObjective)
     const FakeEngine engine(DistinctTime);
     Explore(engine);
     m_options.goals.objective = "memory";
-    m_options.goals.rates = {64, 1000, std::nullopt};
     Explore(engine);
     Explore(engine); // found again
     Database database(m_path, Database::Access::Read);
@@ -139,7 +139,7 @@ TEST_F(SearchStoreTest, RanksAreByTheObjective)
             const auto& report = std::get<RunReport>(kept.run.evaluation);
             EXPECT_EQ(report.memoryMax, Bytes(byMemory ? 125 : 1000));
         }
-        EXPECT_EQ(search.rates.has_value(), byMemory); // those of a study are known
+        EXPECT_EQ(search.rates.gpus, m_study.scenario.cluster.Gpus());
     }
 }
 

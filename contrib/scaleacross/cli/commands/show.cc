@@ -217,8 +217,7 @@ ProgressText(const SearchSummary& search)
                                       SpaceText(search.counts));
 }
 
-/// What was stored of the best plan with the conclusion. Before there is any, or of an older
-/// release, what its run says.
+/// What was stored of the best plan with the conclusion. Before there is any, what its run says.
 std::vector<std::string>
 WarningsOf(const SearchSummary& search, const std::vector<KeptRun>& best)
 {
@@ -272,7 +271,7 @@ SummaryJson(const SearchSummary& search)
     json["out_of_time"] = search.soFar && search.soFar->end == SoFar::End::Time;
     json["progress_text"] = ProgressText(search);
     json["checked"] = search.checked;
-    json["pareto_of"] = search.paretoOf ? Json(*search.paretoOf) : Json(nullptr);
+    json["pareto_of"] = search.paretoOf;
     json.update(ToJson(search.conclusion));
     return json;
 }
@@ -314,9 +313,7 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
         Json json = SummaryJson(search);
         json["buildings"] = BuildingsJson(search);
         json["placements"] = PlacementsJson(PlacementRuns(database, search));
-        json["pareto"] = search.paretoOf
-                             ? FrontJson(FrontRuns(database, search), GoalsOf(database, search.id))
-                             : Json::array();
+        json["pareto"] = FrontJson(FrontRuns(database, search), GoalsOf(database, search.id));
         json["robust"] =
             search.robust.empty() ? Json(nullptr) : ParseColumn(database, "robust", search.robust);
         json["ranking"] = Json::array();
@@ -333,11 +330,11 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
             AddStudy(run, search.setting, search.study, kept.run);
             run.update(ToJson(kept.sureness));
             const auto* report = std::get_if<RunReport>(&kept.run.evaluation);
-            if (report != nullptr && search.rates)
+            if (report != nullptr)
             {
-                run.update(AmountsJson(*report, *search.rates));
+                run.update(AmountsJson(*report, search.rates));
                 run["objective_text"] =
-                    ValueText(search.objective, search.objective->value(*report, *search.rates));
+                    ValueText(search.objective, search.objective->value(*report, search.rates));
             }
             if (known != runs.end() && known->rank == kept.rank)
             {

@@ -65,10 +65,7 @@ CoverageCells(const RunReport* report)
 
 } // namespace
 
-RankingColumns::RankingColumns(bool sure,
-                               bool unlimited,
-                               std::optional<Rates> rates,
-                               bool corrected)
+RankingColumns::RankingColumns(bool sure, bool unlimited, const Rates& rates, bool corrected)
     : m_sure(sure),
       m_unlimited(unlimited),
       m_rates(rates),
@@ -80,7 +77,7 @@ std::vector<std::string>
 RankingColumns::Titles() const
 {
     std::vector<std::string> amounts;
-    for (const Amount& amount : m_rates ? AmountsOf(*m_rates) : std::vector<Amount>())
+    for (const Amount& amount : AmountsOf(m_rates))
     {
         amounts.emplace_back(amount.title);
         amounts.emplace_back("for 1e12");
@@ -102,11 +99,11 @@ RankingColumns::Of(const Evaluation& evaluation, const std::string& sureness) co
 {
     const auto* report = std::get_if<RunReport>(&evaluation);
     std::vector<std::string> amounts;
-    for (const Amount& amount : m_rates ? AmountsOf(*m_rates) : std::vector<Amount>())
+    for (const Amount& amount : AmountsOf(m_rates))
     {
-        const double value = report == nullptr ? 0 : amount.objective->value(*report, *m_rates);
+        const double value = report == nullptr ? 0 : amount.objective->value(*report, m_rates);
         amounts.push_back(report == nullptr ? "-" : AmountText(value));
-        amounts.push_back(report == nullptr ? "-" : AmountText(value * kTokens / m_rates->tokens));
+        amounts.push_back(report == nullptr ? "-" : AmountText(value * kTokens / m_rates.tokens));
     }
     return Cells(amounts, sureness, FitsText(evaluation), CoverageCells(report));
 }

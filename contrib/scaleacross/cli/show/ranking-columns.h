@@ -22,10 +22,9 @@ class RankingColumns
     /**
      * @param sure whether it is known how sure the answer is
      * @param unlimited whether plans run that lack memory (not WorkloadSpec::memoryLimit)
-     * @param rates none where they are not known
      * @param corrected whether corrections have changed the times
      */
-    RankingColumns(bool sure, bool unlimited, std::optional<Rates> rates, bool corrected);
+    RankingColumns(bool sure, bool unlimited, const Rates& rates, bool corrected);
 
     std::vector<std::string> Titles() const;
 
@@ -43,7 +42,7 @@ class RankingColumns
 
     bool m_sure;
     bool m_unlimited;
-    std::optional<Rates> m_rates;
+    Rates m_rates;
     bool m_corrected;
 };
 

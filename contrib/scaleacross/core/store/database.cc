@@ -126,8 +126,13 @@ ExplainOpening(const std::string& path, Database::Access access, const SQLite::E
 } // namespace
 
 Database::Database(const std::string& path, Access access, Duration patience)
+    : Database(path, access, patience, Schema::Current())
+{
+}
 
-try : m_path(path), m_database(OpenFile(path, access, patience))
+Database::Database(const std::string& path, Access access, Duration patience, const Schema& schema)
+
+try : m_path(path), m_schema(schema), m_database(OpenFile(path, access, patience))
 {
     if (access == Access::Read)
     {
@@ -191,12 +196,12 @@ Database::Open(Access access)
                           "a database written by scaleacross, or a new file",
                           "choose another --db");
     }
-    if (version > SchemaVersion())
+    if (version > m_schema.Version())
     {
         throw ConfigError(m_path,
                           "the database has schema " + std::to_string(version) +
                               ", written by a newer release",
-                          "schema " + std::to_string(SchemaVersion()) + " or older",
+                          "schema " + std::to_string(m_schema.Version()) + " or older",
                           "update scaleacross or choose another --db");
     }
     if (access == Access::Write)
@@ -212,12 +217,12 @@ Database::Open(Access access)
         AddColumns();
         PutViews();
     }
-    else if (version < SchemaVersion())
+    else if (version < m_schema.Version())
     {
         throw ConfigError(m_path,
                           empty ? "the database is empty"
                                 : "the database has the older schema " + std::to_string(version),
-                          "schema " + std::to_string(SchemaVersion()),
+                          "schema " + std::to_string(m_schema.Version()),
                           g_bringUp);
     }
     CheckColumns();
@@ -226,11 +231,11 @@ Database::Open(Access access)
 void
 Database::Migrate()
 {
-    if (Pragma("user_version") == SchemaVersion())
+    if (Pragma("user_version") == m_schema.Version())
     {
         return;
     }
-    for (size_t i = 0; i < Migrations().size(); i++)
+    for (size_t i = 0; i < m_schema.Migrations().size(); i++)
     {
         InTransaction([this, i] {
             // Another process may have been faster: ask again now that the lock is held.
@@ -243,7 +248,7 @@ Database::Migrate()
             {
                 Execute("DROP VIEW IF EXISTS " + name);
             }
-            Execute(Migrations()[i]);
+            Execute(m_schema.Migrations()[i]);
             Execute("PRAGMA application_id = " + std::to_string(g_applicationId));
             Execute("PRAGMA user_version = " + std::to_string(i + 1));
         });
@@ -271,7 +276,7 @@ Database::AddColumns()
     const auto add = [this] {
         const auto found = ColumnsOf(m_database);
         std::string sql;
-        for (const TableColumn& column : AddedColumns())
+        for (const TableColumn& column : m_schema.Added())
         {
             // Of a table that is missing CheckColumns() tells.
             const auto first = found.lower_bound({column.first, ""});
@@ -322,14 +327,14 @@ void
 Database::CheckColumns()
 {
     const auto found = ColumnsOf(m_database);
-    for (const auto& [table, column] : ColumnsOfSchema())
+    for (const auto& [table, column] : m_schema.Columns())
     {
         if (found.count({table, column}) == 0)
         {
             Damaged("the table " + table + " has no column " + column);
         }
     }
-    for (const auto& [table, column] : AddedColumns())
+    for (const auto& [table, column] : m_schema.Added())
     {
         if (found.count({table, column}) == 0)
         {

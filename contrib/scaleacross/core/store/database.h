@@ -15,6 +15,8 @@
 namespace scaleacross
 {
 
+class Schema;
+
 /**
  * A database of results: SQLite with a write-ahead log and foreign keys.
  *
@@ -39,6 +41,9 @@ class Database
     Database(const std::string& path,
              Access access,
              Duration patience = Duration::Microseconds(10'000'000));
+
+    /// The same of a program with another schema, which has to outlive it.
+    Database(const std::string& path, Access access, Duration patience, const Schema& schema);
 
     const std::string& Path() const
     {
@@ -77,8 +82,8 @@ class Database
      */
     void Explained(const std::function<void()>& work) const;
 
-    /// Gives pages without rows back to the file system, as far as the file is of a release that
-    /// has prepared it for that and nobody else is in the way; outside of transactions.
+    /// Gives pages without rows back to the file system, as far as nobody else is in the way;
+    /// outside of transactions.
     void ReturnSpace();
 
     /// Whether a file begins like an SQLite database.
@@ -102,6 +107,7 @@ class Database
     void InTransaction(const std::function<void()>& work);
 
     std::string m_path;
+    const Schema& m_schema;
     SQLite::Database m_database;
     std::map<std::string, SQLite::Statement> m_statements;
     uint64_t m_device{0}; //!< of the file that was opened

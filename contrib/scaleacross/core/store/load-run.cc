@@ -62,7 +62,7 @@ class Row
         {
             const char* column = figure.key.c_str();
             const bool mayBeUnknown =
-                IsAddedColumn(table, figure.key) ||
+                Schema::Current().Adds({table, figure.key}) ||
                 std::find(kModelFigures.begin(), kModelFigures.end(), figure.key) !=
                     kModelFigures.end();
             if (m_statement.getColumn(column).isNull() && mayBeUnknown)

@@ -18,17 +18,6 @@ class Database;
 namespace scaleacross
 {
 
-/// Element n takes a database of schema version n to n + 1. Never change one that has been
-/// released: add another. doc/database.md describes the outcome.
-const std::vector<std::string>& Migrations();
-
-/// The schema that this program writes (PRAGMA user_version).
-inline int64_t
-SchemaVersion()
-{
-    return static_cast<int64_t>(Migrations().size());
-}
-
 /// A column of the table `plan` that is a field of a plan, and the field's key.
 struct PlanColumn
 {
@@ -42,8 +31,54 @@ const std::vector<PlanColumn>& PlanColumns();
 /// Table and name of a column.
 using TableColumn = std::pair<std::string, std::string>;
 
-/// The columns that a database of this schema version has at least, in every release.
-const std::set<TableColumn>& ColumnsOfSchema();
+/**
+ * The tables and columns of a database.
+ *
+ * A new field of plans or figure of reports is a column that a file gets when it is next written
+ * to, with NULL in the rows that are there, and needs no new version. Any other change is a
+ * migration. doc/database.md describes the outcome.
+ */
+class Schema
+{
+  public:
+    /// @param migrations element n takes a database of version n to n + 1
+    /// @param known columns that this program reads and writes, those of the migrations among them
+    Schema(std::vector<std::string> migrations, const std::vector<TableColumn>& known);
+
+    /// That of this program, from version 1 of release 0.1.0 on. Never change a migration that has
+    /// been released: add another.
+    static const Schema& Current();
+
+    /// The version that the migrations lead to (PRAGMA user_version).
+    int64_t Version() const
+    {
+        return static_cast<int64_t>(m_migrations.size());
+    }
+
+    const std::vector<std::string>& Migrations() const
+    {
+        return m_migrations;
+    }
+
+    /// The columns that a database of this version has at least, in every release.
+    const std::set<TableColumn>& Columns() const
+    {
+        return m_columns;
+    }
+
+    /// Further columns, of fields and figures that have come since.
+    const std::vector<TableColumn>& Added() const
+    {
+        return m_added;
+    }
+
+    bool Adds(const TableColumn& column) const;
+
+  private:
+    std::vector<std::string> m_migrations;
+    std::set<TableColumn> m_columns;
+    std::vector<TableColumn> m_added;
+};
 
 /// The settings of the row of `search`, as people write them: "plan.tp=8, plan.pp=2"; an
 /// expression, null where nothing is set.
@@ -58,12 +93,6 @@ const std::string& RankingSelect();
 const std::map<std::string, std::string>& Views();
 
 std::set<TableColumn> ColumnsOf(SQLite::Database& database);
-
-/// Further columns, of fields, figures and questions that have come since: a database that lacks
-/// them gets them when it is next written to, and has NULL in the rows of before.
-const std::vector<TableColumn>& AddedColumns();
-
-bool IsAddedColumn(const std::string& table, const std::string& column);
 
 } // namespace scaleacross
 

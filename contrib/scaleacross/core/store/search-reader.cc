@@ -28,7 +28,7 @@ LinesOf(const std::string& text)
     return lines;
 }
 
-/// A column that may be NULL, such as one that has come with a later schema.
+/// A column that may be NULL.
 std::optional<double>
 NumberOf(const SQLite::Column& column)
 {
@@ -52,10 +52,7 @@ std::optional<TimeError>
 TimeErrorOf(const SQLite::Statement& row)
 {
     const SQLite::Column kind = row.getColumn("time_error_kind");
-    const SQLite::Column figuresOf = row.getColumn("time_error_figures_of");
-    // What a database of before has is of fits that had the like of a run in them, or of a kind
-    // that the search may be none of.
-    if (kind.isNull() || figuresOf.isNull())
+    if (kind.isNull())
     {
         return std::nullopt;
     }
@@ -65,17 +62,16 @@ TimeErrorOf(const SQLite::Statement& row)
                      row.getColumn("time_error_worst").getDouble(),
                      row.getColumn("time_error_runs").getUInt(),
                      row.getColumn("time_error_families").getUInt(),
-                     LinesOf(figuresOf.getString()),
+                     LinesOf(row.getColumn("time_error_figures_of").getString()),
                      row.getColumn("time_error_unvalidated").getString()};
 }
 
 Objective
 ObjectiveOf(Database& database, SQLite::Statement& row)
 {
-    const SQLite::Column word = row.getColumn("objective");
     try
     {
-        return word.isNull() ? Objective() : Objective(word.getString());
+        return Objective(row.getColumn("objective").getString());
     }
     catch (const ValueError& error)
     {
@@ -84,21 +80,17 @@ ObjectiveOf(Database& database, SQLite::Statement& row)
     }
 }
 
-std::optional<Rates>
+Rates
 RatesOf(Database& database, SQLite::Statement& row)
 {
-    const SQLite::Column gpus = row.getColumn("gpus");
-    if (gpus.isNull())
-    {
-        return std::nullopt;
-    }
-    const Rates rates{static_cast<uint64_t>(gpus.getInt64()),
+    const int64_t gpus = row.getColumn("gpus").getInt64();
+    const Rates rates{static_cast<uint64_t>(gpus),
                       row.getColumn("tokens").getDouble(),
                       NumberOf(row.getColumn("cost_per_hour"))};
-    if (gpus.getInt64() < 1 || !(rates.tokens > 0) || !(rates.costPerHour.value_or(0) >= 0))
+    if (gpus < 1 || !(rates.tokens > 0) || !(rates.costPerHour.value_or(0) >= 0))
     {
         row.reset();
-        database.Damaged("a search has " + std::to_string(rates.gpus) + " GPUs, " +
+        database.Damaged("a search has " + std::to_string(gpus) + " GPUs, " +
                          NumberText(rates.tokens) + " tokens and costs " +
                          NumberText(rates.costPerHour.value_or(0)));
     }
@@ -217,9 +209,9 @@ GoalsOf(Database& database, int64_t search)
     }
     Goals goals;
     goals.objective = ObjectiveOf(database, select);
-    goals.rates = RatesOf(database, select).value_or(Rates());
-    goals.gap = NumberOf(select.getColumn("gap_asked")).value_or(0);
-    goals.restGap = NumberOf(select.getColumn("rest_gap_asked")).value_or(0);
+    goals.rates = RatesOf(database, select);
+    goals.gap = select.getColumn("gap_asked").getDouble();
+    goals.restGap = select.getColumn("rest_gap_asked").getDouble();
     const std::string front = select.getColumn("pareto_of").getString();
     select.reset();
     try
@@ -253,9 +245,9 @@ AskedText(const SearchSummary& search)
     {
         add("keep " + std::to_string(search.keep));
     }
-    if (search.paretoOf.value_or(FrontText(usual.goals.front)) != FrontText(usual.goals.front))
+    if (search.paretoOf != FrontText(usual.goals.front))
     {
-        add("pareto " + *search.paretoOf);
+        add("pareto " + search.paretoOf);
     }
     if (search.gapAsked != usual.goals.gap)
     {
@@ -356,10 +348,8 @@ ListSearches(Database& database)
         "time_error_kind, time_error_mean, time_error_within, time_error_worst, "
         "time_error_runs, time_error_families, time_error_figures_of, time_error_unvalidated, "
         "IFNULL(explanation, '') AS explanation, IFNULL(topics, '') AS topics, "
-        "placement_probability, IFNULL(robust, '') AS robust, IFNULL(held, '') AS held, "
-        "so_far, warnings, IFNULL(checked, '') AS checked, "
-        "IFNULL(scenario.study, "
-        "scenario.text) AS setting, space, "
+        "placement_probability, IFNULL(robust, '') AS robust, held, "
+        "so_far, warnings, IFNULL(checked, '') AS checked, scenario.study AS setting, space, "
         "CASE WHEN json_valid(scenario.text) THEN "
         "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
         "FROM search JOIN scenario ON scenario.id = scenario_id "
@@ -398,17 +388,16 @@ ListSearches(Database& database)
         summary.updated = select.getColumn("updated_at").getString();
         summary.objective = ObjectiveOf(database, select);
         summary.rates = RatesOf(database, select);
-        summary.gapAsked = NumberOf(select.getColumn("gap_asked")).value_or(0);
-        summary.restGapAsked = NumberOf(select.getColumn("rest_gap_asked")).value_or(0);
-        const SQLite::Column front = select.getColumn("pareto_of");
-        summary.paretoOf = front.isNull() ? std::nullopt : std::optional(front.getString());
+        summary.gapAsked = select.getColumn("gap_asked").getDouble();
+        summary.restGapAsked = select.getColumn("rest_gap_asked").getDouble();
+        summary.paretoOf = select.getColumn("pareto_of").getString();
         summary.method = select.getColumn("method").getString();
         summary.keep = static_cast<uint64_t>(select.getColumn("keep").getInt64());
         summary.conclusion.gap = NumberOf(select.getColumn("gap"));
         summary.conclusion.sure = ProbabilityOf(database, select, "sure");
         summary.conclusion.timeError = TimeErrorOf(select);
         summary.conclusion.placement = ProbabilityOf(database, select, "placement_probability");
-        // Of a conclusion of before there were topics none is known.
+        // Details of failures may have lines of their own: then nobody knows which are about what.
         const auto lines = LinesOf(select.getColumn("explanation").getString());
         const auto topics = LinesOf(select.getColumn("topics").getString());
         for (size_t i = 0; i < lines.size(); i++)
@@ -542,10 +531,6 @@ BaselinesOf(Database& database, int64_t search)
         {
             baselines[i].run = LoadRun(database, ids[i]);
             baselines[i].assumed = std::exchange(baselines[i].reason.detail, "");
-            if (baselines[i].label.empty())
-            {
-                baselines[i].label = baselines[i].run->label;
-            }
         }
     }
     return baselines;
@@ -559,7 +544,7 @@ OtherRuns(Database& database, int64_t search)
         "SELECT search_id, run_id, label FROM baseline) "
         "SELECT run.id AS id, IFNULL((SELECT named.label FROM named JOIN run AS own "
         "ON own.id = named.run_id WHERE named.search_id = search.id AND "
-        "own.plan_id = run.plan_id AND named.label IS NOT NULL LIMIT 1), '') AS label "
+        "own.plan_id = run.plan_id LIMIT 1), '') AS label "
         "FROM run JOIN search ON search.scenario_id = run.scenario_id "
         "WHERE search.id = ? AND run.engine <> search.engine ORDER BY run.engine, run.id");
     select.bind(1, search);
@@ -583,7 +568,7 @@ std::vector<RunOfSetting>
 LastRuns(Database& database, uint64_t top)
 {
     auto& select = database.Prepare(
-        "SELECT run.id, IFNULL(study, text) FROM run JOIN scenario ON scenario.id = scenario_id "
+        "SELECT run.id, study FROM run JOIN scenario ON scenario.id = scenario_id "
         "WHERE status = 'ok' AND scenario_id = (SELECT scenario_id FROM run ORDER BY created_at "
         "DESC, id DESC LIMIT 1) ORDER BY iteration_time_s, run.id LIMIT ?");
     select.bind(1, static_cast<int64_t>(top));

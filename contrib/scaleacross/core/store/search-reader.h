@@ -25,7 +25,7 @@ struct SearchSummary
     std::string study;
     /// What --set and --sweep set of the study, by key.
     std::vector<std::pair<std::string, std::string>> settings;
-    std::string setting;               //!< RunSetting::study; of an older row RunSetting::setting
+    std::string setting;               //!< RunSetting::study
     std::vector<std::string> searched; //!< keys of the plan fields that it varies
     Shard shard;                       //!< what part of the whole it is
     std::string engine;
@@ -34,14 +34,14 @@ struct SearchSummary
     bool finished{false};
     double seconds{0};
     std::string updated;
-    Objective objective;        //!< that of the ranking; the usual one where the row is older
-    std::optional<Rates> rates; //!< none where the row is older
-    double gapAsked{0};         //!< Goals::gap
-    double restGapAsked{0};     //!< Goals::restGap
-    std::optional<std::string> paretoOf; //!< FrontText(); none where the row is older
-    std::string method;                  //!< Search::Name()
-    uint64_t keep{kUsualKeep};           //!< SearchOptions::keep
-    std::string held;                    //!< HeldText(); empty where the row is older
+    Objective objective; //!< that of the ranking
+    Rates rates;
+    double gapAsked{0};        //!< Goals::gap
+    double restGapAsked{0};    //!< Goals::restGap
+    std::string paretoOf;      //!< FrontText()
+    std::string method;        //!< Search::Name()
+    uint64_t keep{kUsualKeep}; //!< SearchOptions::keep
+    std::string held;          //!< HeldText()
     /// Of an unfinished one that was concluded when a call ended, and of which nothing has run
     /// since.
     std::optional<SoFar> soFar;
@@ -49,7 +49,7 @@ struct SearchSummary
     Frontier counts;
     /// Without what is said of single plans and baselines, which stands in these.
     Conclusion conclusion;
-    bool warningsKnown{false};        //!< Conclusion::warnings are stored, if there are any
+    bool warningsKnown{false};        //!< it is concluded: Conclusion::warnings are all there are
     std::vector<std::string> checked; //!< StoreChecked()
     std::string robust;               //!< JSON, as `explore --json` has it; empty: not asked for
 };
@@ -92,7 +92,7 @@ std::vector<KeptRun> PlacementRuns(Database& database, const SearchSummary& sear
 
 std::vector<KeptBaseline> BaselinesOf(Database& database, int64_t search);
 
-/// What a search was asked for; domain: by a release that stores it.
+/// What a search was asked for.
 Goals GoalsOf(Database& database, int64_t search);
 
 /// The counts of a search, up to where it has come.

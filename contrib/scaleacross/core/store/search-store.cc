@@ -135,11 +135,8 @@ SearchStore::Find()
     insert.bind(":pareto_of", FrontText(goals.front));
     insert.bind(":gap_asked", goals.gap);
     insert.bind(":rest_gap_asked", goals.restGap);
-    if (goals.rates.gpus > 0)
-    {
-        insert.bind(":gpus", static_cast<int64_t>(goals.rates.gpus));
-        insert.bind(":tokens", goals.rates.tokens);
-    }
+    insert.bind(":gpus", static_cast<int64_t>(goals.rates.gpus));
+    insert.bind(":tokens", goals.rates.tokens);
     if (goals.rates.costPerHour)
     {
         insert.bind(":cost_per_hour", *goals.rates.costPerHour);
