@@ -436,7 +436,7 @@ TEST_F(Calibrate, CorrectedTimesRankPlans)
         "explore study.yaml --db a.db --set 'engines=[\"corrected:a.json\"]' ";
     const auto json = RunJson(explore);
     EXPECT_EQ(json.at("engine"), "corrected:a.json");
-    EXPECT_EQ(json.at("ruled_out"), 0); // no bound holds
+    EXPECT_EQ(json.at("pruned"), 0); // no bound holds
     EXPECT_EQ(json.at("optimal"), true);
     EXPECT_TRUE(json.at("bound_slack").is_null());
     // Every plan that can run has run, and the ranking is by the times that a comparison has.

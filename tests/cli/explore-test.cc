@@ -360,7 +360,7 @@ TEST_F(Commands, ALimitDoesNotChangeTheWholeAnswer)
     }
     const auto parts = RunJson(explore + "parts.db");
     const auto whole = RunJson(explore + "whole.db");
-    for (const char* same : {"best", "ranking", "baselines", "space", "gap", "ran", "ruled_out"})
+    for (const char* same : {"best", "ranking", "baselines", "space", "gap", "ran", "pruned"})
     {
         EXPECT_EQ(parts.at(same), whole.at(same)) << same;
     }

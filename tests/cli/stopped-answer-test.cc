@@ -67,7 +67,7 @@ TEST_F(StoppedAnswer, IsShownAsItWasTold)
                             "combinations",
                             "looked_at",
                             "ran",
-                            "ruled_out",
+                            "pruned",
                             "rejected"})
     {
         EXPECT_EQ(shown.at(key), answer.at(key)) << key;

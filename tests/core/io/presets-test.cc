@@ -404,29 +404,6 @@ TEST_F(OwnFiles, AreRefusedAtTheirPlace)
     EXPECT_THAT(Refusal("gpus: 8, gpu: nothing.yaml"), HasSubstr("nothing.yaml"));
 }
 
-TEST_F(OwnFiles, FormerKeysAreRefusedWithTheirNewNames)
-{
-    for (const auto& [key, value, now] :
-         {std::tuple<const char*, const char*, const char*>{"nvlink_bandwidth",
-                                                            "450GB/s",
-                                                            "scale_up_bandwidth"},
-          {"nvlink_latency", "1us", "scale_up_latency"},
-          {"nvlink_efficiency", "0.8", "scale_up_efficiency"},
-          {"collective_share", "0.1", "collective_processors"}})
-    {
-        try
-        {
-            Read(std::string("gpus: 8, gpu: {preset: h100, ") + key + ": " + value + "}");
-            ADD_FAILURE() << key;
-        }
-        catch (const ConfigError& error)
-        {
-            EXPECT_THAT(error.Where(), HasSubstr(std::string("gpu.") + key));
-            EXPECT_THAT(error.Remedy(), HasSubstr(now));
-        }
-    }
-}
-
 TEST_F(OwnFiles, FabricsByNameAndOverridden)
 {
     const FabricSpec& pod = PresetNamed<FabricSpec>("dgx-superpod");

@@ -112,8 +112,8 @@ TYPED_TEST(Vocabulary, AWordIsFoundByItsNameAndNoOther)
     }
 }
 
-/// What a word was called before is refused like any other, and told what to say.
-TYPED_TEST(Vocabulary, AFormerWordNamesItsSuccessor)
+/// What other software calls a word is refused like any other, and told what to say.
+TYPED_TEST(Vocabulary, AWordOfOtherSoftwareNamesOurs)
 {
     if constexpr (!std::is_same_v<TypeParam, Schedule>) // whose rows have none
     {
@@ -137,23 +137,6 @@ TYPED_TEST(Vocabulary, AFormerWordNamesItsSuccessor)
             }
         }
     }
-}
-
-/// CHANGES.md: cuda_graphs was false or true.
-TEST(Vocabularies, GraphsWereATruthValue)
-{
-    const auto remedy = [](const char* word) {
-        try
-        {
-            return GraphScope(word).Name();
-        }
-        catch (const ValueError& error)
-        {
-            return error.Remedy();
-        }
-    };
-    EXPECT_EQ(remedy("true"), "say iteration");
-    EXPECT_EQ(remedy("false"), "say none");
 }
 
 TYPED_TEST(Vocabulary, OneIsWhatHoldsUnlessSaid)

@@ -404,11 +404,9 @@ SpaceJson(const Frontier& counts, uint64_t combinations)
     return {{"combinations", combinations},
             {"looked_at", counts.DecidedPositions()},
             {"space", counts.Decided()},
-            {"plans", counts.Decided()},
             {"evaluated", counts.Decided()},
             {"ran", counts.evaluated},
             {"pruned", counts.RuledOut()},
-            {"ruled_out", counts.RuledOut()},
             {"bound_s", counts.bound == Duration::Max() ? Json(nullptr) : Json(counts.bound.S())},
             {"rejected", CountsJson(Refusals(counts))},
             {"failed", CountsJson(counts.failed)}};

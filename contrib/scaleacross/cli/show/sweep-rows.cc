@@ -29,9 +29,9 @@ constexpr std::array<const char*, 5> kOfBaseline = {"plan.label",
                                                     "reason"};
 constexpr const char* kWarnings = "warnings";
 /// What is told of a search.
-constexpr std::array<const char*, 11> kOfSearch = {"plans",
+constexpr std::array<const char*, 11> kOfSearch = {"space",
                                                    "ran",
-                                                   "ruled_out",
+                                                   "pruned",
                                                    "rejected",
                                                    "failed",
                                                    "optimal",

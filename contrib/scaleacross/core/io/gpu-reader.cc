@@ -5,41 +5,8 @@
 #include "core/io/map-reader.h"
 #include "core/io/presets.h"
 
-#include <utility>
-
 namespace scaleacross
 {
-
-namespace
-{
-
-/// Keys of before, when every GPU was one vendor's, and what to do about each.
-const std::pair<const char*, const char*> g_former[] = {
-    {"nvlink_bandwidth", "it is called scale_up_bandwidth now"},
-    {"nvlink_latency", "it is called scale_up_latency now"},
-    {"nvlink_efficiency", "it is called scale_up_efficiency now"},
-    {"collective_share",
-     "give collective_processors, a number out of processors: 20 are a share of 20 / 132 of an "
-     "h100"},
-};
-
-void
-RefuseFormerKeys(const YamlNode& node, const std::string& path)
-{
-    for (const auto& [key, remedy] : g_former)
-    {
-        if (const YamlNode* value = node.Find(key); value != nullptr)
-        {
-            FailAt(*value,
-                   path.empty() ? key : path + "." + key,
-                   "there is no such key any more",
-                   "",
-                   remedy);
-        }
-    }
-}
-
-} // namespace
 
 GpuSpec
 ReadGpu(const YamlNode& node, const std::string& path, const FileChain& from)
@@ -48,7 +15,6 @@ ReadGpu(const YamlNode& node, const std::string& path, const FileChain& from)
     {
         return ReadNamed<GpuSpec>(node, path, from);
     }
-    RefuseFormerKeys(node, path);
     const MapReader map(node, path, WithKeys({"preset", "curve"}, GpuSpec::Fields()));
     GpuSpec gpu;
     gpu.name = "custom";
@@ -71,7 +37,6 @@ ReadCurve(const YamlNode& node, const std::string& path, const FileChain& from)
     {
         return ReadNamed<GpuCurve>(node, path, from);
     }
-    RefuseFormerKeys(node, path);
     const MapReader map(node, path, WithKeys({"preset"}, GpuCurve::Fields()));
     GpuCurve curve;
     if (const YamlNode* preset = map.Find("preset"); preset != nullptr)

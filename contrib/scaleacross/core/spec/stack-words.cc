@@ -26,11 +26,9 @@ const std::vector<const GraphScopeFacts*>&
 GraphScope::Rows()
 {
     static const auto rows = PointersTo<GraphScopeFacts>(
-        {{{"none", "nothing: the host issues every kernel", true, {{"false", "none"}}}},
+        {{{"none", "nothing: the host issues every kernel", true}},
          {{"layers", "layers, but for what experts do with the tokens that come"}, true},
-         {{"iteration", "all of it: nothing waits for the host", false, {{"true", "iteration"}}},
-          true,
-          true}});
+         {{"iteration", "all of it: nothing waits for the host"}, true, true}});
     return rows;
 }
 
