@@ -236,8 +236,8 @@ def best_of(plans: pandas.DataFrame, shown: dict[str, Any]) -> pandas.DataFrame:
 
 
 def scenario_of(connection: sqlite3.Connection, scenario_id: int) -> str:
-    """A study in JSON, with names where it was stored with any."""
-    (text,) = connection.execute("SELECT IFNULL(study, text) FROM scenario WHERE id = ?",
+    """A study in JSON, with its names."""
+    (text,) = connection.execute("SELECT study FROM scenario WHERE id = ?",
                                  (int(scenario_id),)).fetchone()
     return text
 

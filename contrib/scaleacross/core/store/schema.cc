@@ -15,6 +15,7 @@ namespace scaleacross
 namespace
 {
 
+/// The tables of release 0.1.0. tests/core/store/schema-1.sql has them as well.
 const char* const g_version1 = R"sql(
 CREATE TABLE scenario (
     id               INTEGER PRIMARY KEY,
