@@ -724,7 +724,7 @@ class Pages(unittest.TestCase):
         self.assertIn("plan so far (", said["placement"])
         self.assertIn(said["placement"], page.texts["answer"])
         progress = (f"Time is up: so far, {answer['looked_at']} of {answer['combinations']} combinations "
-                    f"are decided: {answer['plans']} distinct plans: {answer['ran']} run")
+                    f"are decided: {answer['space']} distinct plans: {answer['ran']} run")
         self.assertTrue(any(line.startswith(progress) and "The same command goes on from here" in line
                             for line in page.texts["answer"]), page.texts["answer"])
         for line in [said["proof"], *(f"{warning}." for warning in answer["warnings"]),

@@ -218,7 +218,7 @@ def plan_sections(source: Source, said: dict[str, list[str]],
     if best:
         of_shard = f" of shard {shard_of(source.search)}" if shard_of(source.search) else ""
         sections.append(Section("plans", "The best plans", tables=[ranking_table(source)],
-                                lead=f"The best {len(ranking)} of {count(shown['plans'])} distinct "
+                                lead=f"The best {len(ranking)} of {count(shown['space'])} distinct "
                                      f"plans{of_shard}, and what makes the others slower."
                                 if len(ranking) > 1 else ""))
     sections.append(front_section(source, page_charts))
