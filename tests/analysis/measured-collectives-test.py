@@ -289,10 +289,10 @@ class MeasuredCollectives(unittest.TestCase):
                      for value in values]
             self.assertIn("| " + " | ".join([words, *cells]) + " |", page, name)
 
-    def told(self, op, size, *more):
-        """What `collective` says under `published` of 16 H100 in two servers."""
+    def told(self, op, size, machine, *more):
+        """What `collective` says under `published`."""
         _, rows, said = measuring.run(
-            [str(PROGRAM), "collective", "--machine", "dgx-h100", "--nodes", "2", "--op", op, "--json",
+            [str(PROGRAM), "collective", *machine, "--op", op, "--json",
              "--set", "network.collective=nccl", *(("-b", size, "-e", size) if size else ()), *more])
         self.assertIsNotNone(rows, said)
         return rows[0]["published"]
@@ -306,59 +306,56 @@ class MeasuredCollectives(unittest.TestCase):
                                        max(int(most), int(most2)))
                 for op, size, lines, setups, median, most, median2, most2 in rows}
 
-    def check_told(self, results, setups):
-        """The program tells of every class the larger figure, with all lines or without those that
-        something was fitted to."""
-        def figures(told):
-            return (told["lines"], told["setups"], round(100 * told["median"]),
-                    round(100 * told["nine_in_ten"]))
+    def check_told(self, results, table):
+        """The program tells the largest figure: of all lines, of all without those that something was
+        fitted to, and of the lines on GPUs like the job's."""
+        def figures(errors):
+            return (statistics.median(errors), measured_collectives.percentile(errors, 0.9))
 
-        classes = {(result["op"], result["bytes"] >= collective_lines.LARGE) for result in results
-                   if result["error"] is not None}
-        by_page = self.told_by_the_page()
-        for op, large in sorted(classes):
-            of_class = [result for result in results if result["error"] is not None and
-                        (result["op"], result["bytes"] >= collective_lines.LARGE) == (op, large)]
-            if op in collective_lines.OPERATIONS and op != "alltoall_torch":
-                told = self.told(collective_lines.OPERATIONS[op].name, "64M" if large else "1M")
-                expected = by_page[op, large]
-                self.assertEqual(expected[0], len(of_class), op)
-            elif op in collective_lines.TOKEN_OPERATIONS:
-                name, kernel = collective_lines.TOKEN_OPERATIONS[op]
-                told = self.told(name, None, "--kernel", kernel)
-                kinds = [[abs(one["error"]) for one in of_class if not fitted or
-                          setups[one["id"]] not in collective_lines.TOKEN_FITTED]
-                         for fitted in (False, True)]
-                expected = (len(of_class), len({setups[one["id"]] for one in of_class}),
-                            *(round(100 * max(map(of, kinds)))
-                              for of in (statistics.median,
-                                         lambda errors: measured_collectives.percentile(errors, 0.9))))
-            else:
-                continue
-            with self.subTest(op=op, large=large):
-                self.assertEqual(figures(told), expected)
-                self.assertEqual(told["unvalidated"],
-                                 None if expected[1] >= 3 else "too few setups")
+        def percents(*pairs):
+            return tuple(max(round(100 * pair[i]) for pair in pairs) for i in (0, 1))
 
-    def test_gpus_without_a_line_are_told_nothing(self):
-        measured = {True: set(), False: set()}
         gpus = {machine.name: machine.gpu for machine in self.machines}
-        for line in measuring.read_table(TABLE, collective_lines.COLUMNS):
-            with contextlib.suppress(collective_lines.Inexpressible):
+        lines = {line["id"]: line for line in table}
+        by_page = self.told_by_the_page()
+        classes = collections.defaultdict(list)
+        for result in results:
+            if result["error"] is not None and result["op"] != "alltoall_torch":
+                line = lines[result["id"]]
                 run = collective_lines.run_of(line, self.machines)
-                measured[bool(run.tokens)].add(gpus[run.machine])
-        for machine in self.machines:
-            for tokens, op in ((False, "all_reduce"), (True, "dispatch")):
-                command = [str(PROGRAM), "collective", "--machine", machine.name, "--nodes", "4",
-                           "--op", op, "--set", "network.collective=nccl", "--json",
-                           *(() if tokens else ("-b", "1M", "-e", "1M"))]
-                _, rows, said = measuring.run(command)
-                if rows is None: # 288 experts on as many GPUs, or a GPU that NCCL does not know
-                    self.assertRegex(said, "experts|nccl", machine.name)
-                    continue
-                reason = rows[0]["published"]["unvalidated"]
-                with self.subTest(machine=machine.name, op=op):
-                    self.assertEqual(reason is None, machine.gpu in measured[tokens], reason)
+                classes[result["op"], result["bytes"] >= collective_lines.LARGE].append(
+                    (gpus[run.machine], line["setup"], abs(result["error"]),
+                     ("--machine", run.machine, "--nodes", str(run.nodes))))
+        self.assertGreater(len(classes), 12)
+        for (op, large), rows in classes.items():
+            setups = {setup for _, setup, *_ in rows}
+            if op in collective_lines.TOKEN_OPERATIONS:
+                name, kernel = collective_lines.TOKEN_OPERATIONS[op]
+                asked = (name, None), ("--kernel", kernel)
+                whole = percents(figures([error for _, _, error, _ in rows]),
+                                 figures([error for _, setup, error, _ in rows
+                                          if setup not in collective_lines.TOKEN_FITTED]))
+            else:
+                asked = (collective_lines.OPERATIONS[op].name, "64M" if large else "1M"), ()
+                self.assertEqual(by_page[op, large][:2], (len(rows), len(setups)), op)
+                whole = by_page[op, large][2:]
+            for gpu in sorted({gpu for gpu, *_ in rows}):
+                of_gpu = [(setup, error) for own, setup, error, _ in rows if own == gpu]
+                machine = next(machine for own, *_, machine in rows if own == gpu)
+                own = percents(figures([error for _, error in of_gpu]))
+                told = self.told(*asked[0], machine, *asked[1])
+                with self.subTest(op=op, large=large, gpu=gpu):
+                    self.assertEqual(
+                        (round(100 * told["median"]), round(100 * told["nine_in_ten"]),
+                         told["lines"], told["setups"], told["gpu_lines"], told["gpu_setups"]),
+                        (max(whole[0], own[0]), max(whole[1], own[1]), len(rows), len(setups),
+                         len(of_gpu), len({setup for setup, _ in of_gpu})))
+                    self.assertEqual(told["unvalidated"],
+                                     None if len(setups) >= 3 else "too few setups")
+            if "a100-80g" not in {row[0] for row in rows} and not asked[1]:
+                told = self.told(*asked[0], ("--machine", "dgx-a100"))
+                self.assertIn("none of them is on 'a100-80g'", told["unvalidated"])
+                self.assertIsNone(told["median"])
 
     def test_the_page_has_the_table(self):
         code, printed, said = self.call(TABLE, "--json")
@@ -382,7 +379,7 @@ class MeasuredCollectives(unittest.TestCase):
         self.assertEqual([result["id"] for result in results if "reason" in result and
                           result["op"] in [*collective_lines.TOKEN_OPERATIONS,
                                            "alltoall_torch"]], [])
-        self.check_told(results, {line["id"]: line["setup"] for line in lines})
+        self.check_told(results, lines)
         # Of what nccl-tests measures nearly all is expressed.
         counts = collections.Counter((result["op"] in ("all_reduce", "all_gather", "alltoall",
                                                        "reduce_scatter", "sendrecv"),

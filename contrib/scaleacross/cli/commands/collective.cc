@@ -472,7 +472,11 @@ Measurement::Head() const
             text += "# Warning: " + warning + ".\n";
         }
     }
-    text += "# " + PublishedTimesText(m_study.scenario, m_engine->Name(), m_sizes) + ".\n#\n";
+    for (const std::string& told : PublishedTimesLines(m_study.scenario, m_engine->Name(), m_sizes))
+    {
+        text += "# " + told + ".\n";
+    }
+    text += "#\n";
     const auto line = [&text](const auto&... cells) {
         text += fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}{}{}\n",
                             cells...);

@@ -3,6 +3,7 @@
 #include "cli/show/published-times.h"
 
 #include "core/explore/collective-error.h"
+#include "core/io/fitted-presets.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -23,57 +24,61 @@ ErrorOf(const Scenario& scenario, const std::string& engine, Bytes size)
     {
         return "it is the analytical engine that they were compared with";
     }
-    return FindCollectiveError(scenario, size);
+    return FindCollectiveError(scenario, size, BuiltInMachines());
 }
 
-/// Of few setups each stands for all others.
-constexpr uint32_t g_enough = 3;
+/// Empty where there are enough.
+std::string
+TooFew(const CollectiveError& error)
+{
+    return error.setups < CollectiveError::kEnough ? "too few setups" : "";
+}
 
 std::string
-Figures(const CollectiveError& error)
+Counted(uint32_t count, const char* what)
 {
-    return fmt::format("{:.0f} % off in the median and {:.0f} % at most for nine in ten {} 16 MiB "
-                       "({} sizes of {} {}{})",
-                       100 * error.median,
-                       100 * error.nineInTen,
-                       error.isLarge ? "from" : "below",
-                       error.lines,
-                       error.setups,
-                       error.setups == 1 ? "setup" : "setups",
-                       error.setups < g_enough ? ": too few to tell" : "");
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string
+LineOf(const Scenario& scenario, const std::string& engine, Bytes size)
+{
+    const std::string which = fmt::format("{} {} 16 MiB",
+                                          ToString(scenario.Job().collective->op),
+                                          size >= kLargeCollective ? "from" : "below");
+    const auto error = ErrorOf(scenario, engine, size);
+    if (const auto* known = std::get_if<CollectiveError>(&error))
+    {
+        const std::string few = TooFew(*known);
+        return fmt::format(
+            "Published times of {}: the model is {:.0f} % off in the median, {:.0f} % or "
+            "less for nine in ten ({} of {}, {} of {} on such GPUs{})",
+            which,
+            100 * known->median,
+            100 * known->nineInTen,
+            Counted(known->lines, "size"),
+            Counted(known->setups, "setup"),
+            known->gpuLines,
+            Counted(known->gpuSetups, "setup"),
+            few.empty() ? "" : ": " + few + " to rely on it");
+    }
+    return "Published times say nothing of " + which + " here: " + std::get<std::string>(error);
 }
 
 } // namespace
 
-std::string
-PublishedTimesText(const Scenario& scenario,
-                   const std::string& engine,
-                   const std::vector<Bytes>& sizes)
+std::vector<std::string>
+PublishedTimesLines(const Scenario& scenario,
+                    const std::string& engine,
+                    const std::vector<Bytes>& sizes)
 {
     const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
-    std::vector<std::string> told;
-    std::string reason;
-    for (const Bytes size : {*least, *most})
+    std::vector<std::string> lines{LineOf(scenario, engine, *least)};
+    if (const std::string large = LineOf(scenario, engine, *most); large != lines.front())
     {
-        const auto error = ErrorOf(scenario, engine, size);
-        if (const auto* known = std::get_if<CollectiveError>(&error))
-        {
-            told.push_back(Figures(*known));
-        }
-        else
-        {
-            reason = std::get<std::string>(error);
-        }
+        lines.push_back(large);
     }
-    told.erase(std::unique(told.begin(), told.end()), told.end());
-    if (told.empty())
-    {
-        return "No published time says how far off these are: " + reason;
-    }
-    std::string text = "Of published times of " + ToString(scenario.Job().collective->op) +
-                       " the model is " + told.front();
-    text += told.size() > 1 ? ", " + told.back() : "";
-    return text + (reason.empty() ? "" : "; " + reason);
+    return lines;
 }
 
 Json
@@ -82,16 +87,21 @@ PublishedTimesJson(const Scenario& scenario, const std::string& engine, Bytes si
     const auto error = ErrorOf(scenario, engine, size);
     if (const auto* known = std::get_if<CollectiveError>(&error))
     {
+        const std::string few = TooFew(*known);
         return {{"median", known->median},
                 {"nine_in_ten", known->nineInTen},
                 {"lines", known->lines},
                 {"setups", known->setups},
-                {"unvalidated", known->setups < g_enough ? Json("too few setups") : Json()}};
+                {"gpu_lines", known->gpuLines},
+                {"gpu_setups", known->gpuSetups},
+                {"unvalidated", few.empty() ? Json() : Json(few)}};
     }
     return {{"median", nullptr},
             {"nine_in_ten", nullptr},
             {"lines", nullptr},
             {"setups", nullptr},
+            {"gpu_lines", nullptr},
+            {"gpu_setups", nullptr},
             {"unvalidated", std::get<std::string>(error)}};
 }
 

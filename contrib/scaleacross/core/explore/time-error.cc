@@ -2,6 +2,8 @@
 
 #include "core/explore/time-error.h"
 
+#include "core/explore/preset-origin.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -158,50 +160,12 @@ Widest()
     return *widest;
 }
 
-/// The preset that a GPU or stack is, or whose name it has with other values.
-struct Origin
-{
-    std::string preset;
-    bool changed{false};
-};
-
-/// Its own name's first: GPUs or stacks of several names may have the same values. Nothing of one
-/// that is none of these `names` by values and by name.
-template <class T>
-std::optional<Origin>
-OriginOf(const T& value,
-         const std::vector<T>& presets,
-         const Names& names,
-         const Names& ignoredKeys)
-{
-    const auto isSame = [&](const T& preset) {
-        const auto& fields = T::Fields();
-        return std::all_of(fields.begin(), fields.end(), [&](const auto& field) {
-            return field.label || Holds(ignoredKeys, field.key) || field.equal(preset, value);
-        });
-    };
-    std::optional<Origin> origin;
-    for (const T& preset : presets)
-    {
-        const bool named = preset.name == value.name;
-        if (Holds(names, preset.name) && isSame(preset) && (!origin || named))
-        {
-            origin = {preset.name, false};
-        }
-    }
-    if (!origin && Holds(names, value.name))
-    {
-        origin = {value.name, true};
-    }
-    return origin;
-}
-
 /// A row that a job on GPUs of a building is of.
 struct Match
 {
     const Row* row;
-    Origin gpu;
-    Origin stack;
+    PresetOrigin gpu;
+    PresetOrigin stack;
 
     bool IsChanged() const
     {

@@ -26,4 +26,19 @@ BuiltInPresets()
     return presets;
 }
 
+MeasuredPresets
+BuiltInMachines()
+{
+    MeasuredPresets presets;
+    for (const auto& preset : Presets<GpuSpec>())
+    {
+        presets.gpus.push_back(preset.value);
+    }
+    for (const auto& preset : Presets<MachineSpec>())
+    {
+        presets.networks.push_back(preset.value.network);
+    }
+    return presets;
+}
+
 } // namespace scaleacross
