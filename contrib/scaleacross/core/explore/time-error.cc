@@ -2,6 +2,7 @@
 
 #include "core/explore/time-error.h"
 
+#include "core/base/text.h"
 #include "core/explore/preset-origin.h"
 
 #include <algorithm>
@@ -219,11 +220,13 @@ WhyUnvalidated(const Match& match, const std::string& precision)
     }
     if (!Holds(row.precisions, precision))
     {
-        reasons.push_back("none of its runs of a second and more is in " + precision);
+        reasons.push_back("none of its runs of a second and more is in " + precision + ", but in " +
+                          AllOf(row.precisions));
     }
     if (!Holds(row.ranStacks, match.stack.preset))
     {
-        reasons.push_back("none of its runs of a second and more is by " + match.stack.preset);
+        reasons.push_back("none of its runs of a second and more is by " + match.stack.preset +
+                          ", but by " + AllOf(row.ranStacks));
     }
     if (row.error.families < TimeError::kEnough)
     {
