@@ -84,7 +84,7 @@ TEST(GpuCurveFile, BadOnesAreRefusedByPlace)
     EXPECT_EQ(Refusal("2us", "2s").Where(), "a.yaml:9:13 kernel_gap");
     EXPECT_EQ(Refusal("2us", "-2us").Where().substr(0, 6), "a.yaml");
     EXPECT_EQ(Refusal("source: measured", "nonsense").Where().substr(0, 7), "a.yaml:");
-    EXPECT_THAT(Refusal("scale_up", "nvlink").Remedy(), HasSubstr("scale_up_efficiency"));
+    EXPECT_THAT(Refusal("scale_up", "nvlink").Allowed(), HasSubstr("scale_up_efficiency"));
     for (const char* tiles : {"256x128", "256 1", "0x128 1", "256x128 2", "x 1", "1", "256x128 1,"})
     {
         EXPECT_EQ(Refusal("256x128 1, 64x32 0.8", tiles).Where(), "a.yaml:13:8 tiles") << tiles;
