@@ -150,14 +150,6 @@ Rows()
     return rows;
 }
 
-/// What machines make of a GPU, and measured setups differ in.
-const std::vector<std::string> g_machineKeys = {"nic_rate",
-                                                "nics_per_gpu",
-                                                "nic_efficiency",
-                                                "scale_up_domain",
-                                                "host_bandwidth",
-                                                "hbm_reserve"};
-
 /// Whether messages between servers cost what they do on some machine.
 bool
 IsOfMachine(const NetworkPlan& network, const std::vector<NetworkPlan>& machines)
@@ -262,7 +254,7 @@ FindCollectiveError(const Scenario& scenario, Bytes bytes, const MeasuredPresets
     for (const BuildingSpec& building : scenario.cluster.buildings)
     {
         const auto names = GpusOf(*row);
-        const auto origin = OriginOf(building.gpu, presets.gpus, names, g_machineKeys);
+        const auto origin = OriginOf(building.gpu, presets.gpus, names, MachineKeysOfGpus());
         if (!origin)
         {
             return "none of them is on " + Quoted(building.gpu.name) + ", but on " + AllOf(names);
@@ -270,8 +262,7 @@ FindCollectiveError(const Scenario& scenario, Bytes bytes, const MeasuredPresets
         if (origin->changed)
         {
             return "values of the GPU " + origin->preset +
-                   " are changed from those that they were "
-                   "compared with";
+                   " are changed from those that they were compared with";
         }
         const auto own = std::find_if(row->gpus.begin(), row->gpus.end(), [&](const OfGpu& one) {
             return one.gpu == origin->preset;

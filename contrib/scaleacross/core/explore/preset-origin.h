@@ -11,6 +11,20 @@
 namespace scaleacross
 {
 
+/// Returns the keys of a GPU's fields that its machine, network or host decide, or what is kept
+/// back of its memory: nothing of a GPU is fitted by them, and published runs differ in them.
+inline const std::vector<std::string>&
+MachineKeysOfGpus()
+{
+    static const std::vector<std::string> keys = {"nic_rate",
+                                                  "nics_per_gpu",
+                                                  "nic_efficiency",
+                                                  "scale_up_domain",
+                                                  "host_bandwidth",
+                                                  "hbm_reserve"};
+    return keys;
+}
+
 /// The preset that a GPU or stack is, or whose name it has with other values.
 struct PresetOrigin
 {

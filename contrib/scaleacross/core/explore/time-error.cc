@@ -44,15 +44,6 @@ struct Row
 // Waits that the model leaves out count most there.
 const TimeError g_shortSteps{"steps under a second", 0.132, 0.228, -0.327, 37, 3};
 
-// What a machine, its network or its host makes of a GPU, and what is kept back of its memory: none
-// of it is fitted.
-const Names g_machineKeys = {"nic_rate",
-                             "nics_per_gpu",
-                             "nic_efficiency",
-                             "scale_up_domain",
-                             "host_bandwidth",
-                             "hbm_reserve"};
-
 /// From analysis/fit_published.py, which a test holds them to: every GPU, stack and precision of
 /// its table is in a row of the class that the script has for it, and what a row says to have run
 /// has. Another test names the presets in no row.
@@ -187,7 +178,7 @@ MatchOf(const JobSpec& job, const GpuSpec& gpu, const FittedPresets& presets)
         {
             continue;
         }
-        const auto ofGpu = OriginOf(gpu, presets.gpus, row.gpus, g_machineKeys);
+        const auto ofGpu = OriginOf(gpu, presets.gpus, row.gpus, MachineKeysOfGpus());
         const auto ofStack =
             OriginOf(job.workload.stack, presets.stacks, row.stacks, row.variedKeys);
         if (!ofGpu || !ofStack)

@@ -4,21 +4,33 @@
 
 #include "core/io/presets.h"
 
+#include <vector>
+
 namespace scaleacross
 {
+
+namespace
+{
+
+/// All that are built in.
+template <class T>
+std::vector<T>
+ValuesOfPresets()
+{
+    std::vector<T> values;
+    for (const auto& preset : Presets<T>())
+    {
+        values.push_back(preset.value);
+    }
+    return values;
+}
+
+} // namespace
 
 FittedPresets
 BuiltInPresets()
 {
-    FittedPresets presets;
-    for (const auto& preset : Presets<GpuSpec>())
-    {
-        presets.gpus.push_back(preset.value);
-    }
-    for (const auto& preset : Presets<SoftwareStack>())
-    {
-        presets.stacks.push_back(preset.value);
-    }
+    FittedPresets presets{ValuesOfPresets<GpuSpec>(), ValuesOfPresets<SoftwareStack>()};
     GpuSpec older = GpuPreset("h100");
     older.name = "h100-flash2";
     older.Take(PresetNamed<GpuCurve>(older.name));
@@ -29,14 +41,10 @@ BuiltInPresets()
 MeasuredPresets
 BuiltInMachines()
 {
-    MeasuredPresets presets;
-    for (const auto& preset : Presets<GpuSpec>())
+    MeasuredPresets presets{ValuesOfPresets<GpuSpec>(), {}};
+    for (const MachineSpec& machine : ValuesOfPresets<MachineSpec>())
     {
-        presets.gpus.push_back(preset.value);
-    }
-    for (const auto& preset : Presets<MachineSpec>())
-    {
-        presets.networks.push_back(preset.value.network);
+        presets.networks.push_back(machine.network);
     }
     return presets;
 }
