@@ -136,14 +136,6 @@ def headline_of(source: Source) -> str:
         if len(source.cluster) > 1 else f"{start}{said}"
 
 
-def faster_of(source: Source) -> list[str]:
-    """Baselines that are faster than the best plan, which the space then does not hold."""
-    best = source.shown["ranking"][0]["iteration_time_s"]
-    return [f"The baseline {name} is faster: {seconds(run['iteration_time_s'])}, by {run['plan']['label']}."
-            for name, run in source.shown["baselines"].items()
-            if run.get("iteration_time_s", best) < best]
-
-
 def caveats_of(source: Source, said: dict[str, list[str]]) -> Section | None:
     shown, search = source.shown, source.search
     ranking = shown["ranking"]
@@ -256,7 +248,7 @@ def search_page(source: Source) -> Page:
         if robust:
             page.choices = robust_choices(robust)
             page.of_whom = nominal_name(source)
-        page.answer = (more.get("robust", []) + said.get("placement", []) + faster_of(source) +
+        page.answer = (more.get("robust", []) + said.get("placement", []) + said.get("best", [])[1:] +
                        [line for name, lines in more.items() if name.startswith("sweep")
                         for line in lines])
     else:

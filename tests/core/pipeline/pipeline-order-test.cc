@@ -6,6 +6,7 @@
 #include "core/pipeline/order-walk.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/pipeline/pipeline-schedule.h"
+#include "core/pipeline/simplest-shape.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -122,6 +123,23 @@ Text(const PipelineShape& shape, uint32_t r)
     return Text(PipelineOrder(shape, r));
 }
 
+/// All that is run: the positions and the actions of every rank.
+std::string
+Text(const PipelineShape& shape)
+{
+    std::string text;
+    const PipelineOrders orders = shape.schedule->Orders(shape);
+    for (uint32_t r = 0; r < shape.ranks; r++)
+    {
+        for (uint32_t chunk = 0; chunk < shape.chunks; chunk++)
+        {
+            text += std::to_string(VirtualStage(shape, r, chunk)) + " ";
+        }
+        text += Text(orders[r]) + "\n";
+    }
+    return text;
+}
+
 /// Idle time of a rank within the makespan, in units of time.
 double
 Bubble(const PipelineShape& shape, double f, double i, double w)
@@ -176,6 +194,50 @@ TEST(PipelineOrder, OrdersOfAllRanksAreThoseOfEach)
         for (uint32_t r = 0; r < shape.ranks; r++)
         {
             EXPECT_EQ(Text(orders[r]), Text(PipelineOrder(shape, r))) << Describe(shape);
+        }
+    }
+}
+
+TEST(PipelineOrder, ShapesOfEqualOrdersHaveOneSimplestShape)
+{
+    std::map<std::string, std::map<std::string, std::string>> simplest;
+    for (const PipelineShape& shape : SmallShapes())
+    {
+        const PipelineShape simple = SimplestShape(shape);
+        if (shape.schedule->Facts().usesTimes && shape.ranks > 1)
+        {
+            EXPECT_EQ(simple.schedule, shape.schedule) << "without times nothing is known of it";
+            continue;
+        }
+        EXPECT_FALSE(CheckPipeline(simple)) << Describe(shape) << ": " << Describe(simple);
+        EXPECT_EQ(Text(simple), Text(shape)) << Describe(shape) << ": " << Describe(simple);
+        simplest[Text(shape)][Describe(simple)] = Describe(shape);
+    }
+    for (const auto& [text, shapes] : simplest)
+    {
+        std::string all;
+        for (const auto& [simple, of] : shapes)
+        {
+            all += simple + " (of " + of + "); ";
+        }
+        EXPECT_EQ(shapes.size(), 1U) << all;
+    }
+}
+
+TEST(PipelineOrder, TimesAndLimitsAreOfSeveralRanks)
+{
+    for (PipelineShape shape : RandomShapes())
+    {
+        shape.ranks = 1;
+        if (shape.schedule->Facts().usesTimes && !CheckPipeline(shape))
+        {
+            auto times = std::make_shared<PipelineTimes>(*shape.times);
+            times->passes.resize(Positions(shape));
+            times->hops.resize(Positions(shape));
+            shape.times = times;
+            const PipelineShape simple = SimplestShape(shape);
+            EXPECT_EQ(Text(simple), Text(shape)) << Describe(shape) << ": " << Describe(simple);
+            EXPECT_NE(simple.schedule, shape.schedule) << Describe(shape);
         }
     }
 }

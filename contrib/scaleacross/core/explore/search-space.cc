@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/pipeline/pipeline-order.h"
+#include "core/pipeline/simplest-shape.h"
 #include "core/spec/normal-plan.h"
 #include "core/spec/without-effect.h"
 #include "core/topology/rank-digits.h"
@@ -134,8 +135,15 @@ void
 SimplifyLayers(const ModelSpec& model, ParallelPlan& plan)
 {
     const bool ends = plan.embeddingAsLayer || plan.lossAsLayer;
-    // Both are refused.
-    if (plan.layers.IsGiven() == ends || plan.apportion->byTime)
+    if (plan.layers.IsGiven() && (ends || plan.apportion->byTime))
+    {
+        return; // either is refused
+    }
+    if (plan.pp * plan.chunks == 1)
+    {
+        plan.embeddingAsLayer = plan.lossAsLayer = false; // one position has all layers
+    }
+    if (plan.apportion->byTime || plan.layers.IsGiven() == ends)
     {
         return;
     }
@@ -206,7 +214,31 @@ struct SearchSpace::Known
     std::shared_mutex mutex;
     std::map<std::vector<uint64_t>, Parts> parts; //!< by context; what is there stays
     std::map<std::vector<uint64_t>, Children> children;
+    /// By schedule, and by ranks, microbatches, chunks and rounds.
+    std::map<std::pair<std::string, std::array<uint32_t, 4>>, PipelineShape> simplest;
+
+    PipelineShape SimplestOf(const PipelineShape& shape);
 };
+
+/// SimplestShape(), compared with the other schedules once.
+PipelineShape
+SearchSpace::Known::SimplestOf(const PipelineShape& shape)
+{
+    const std::pair<std::string, std::array<uint32_t, 4>> key{
+        shape.schedule->Name(),
+        {shape.ranks, shape.microbatches, shape.chunks, shape.round}};
+    {
+        const std::shared_lock<std::shared_mutex> lock(mutex);
+        const auto known = simplest.find(key);
+        if (known != simplest.end())
+        {
+            return known->second;
+        }
+    }
+    const PipelineShape found = SimplestShape(shape);
+    const std::unique_lock<std::shared_mutex> lock(mutex);
+    return simplest.try_emplace(key, found).first->second;
+}
 
 SearchSpace::SearchSpace(const Study& study)
     : m_known(std::make_shared<Known>()),
@@ -380,9 +412,10 @@ SearchSpace::Meaning(Plan plan) const
     shape.microbatches = static_cast<uint32_t>(batch / samples);
     if (batch % samples == 0 && !CheckPipeline(shape))
     {
-        shape = p.schedule->Simplest(shape);
-        p.schedule = shape.schedule;
-        p.round = shape.round;
+        const PipelineShape simplest = m_known->SimplestOf(shape);
+        p.inFlight = simplest.schedule == p.schedule ? p.inFlight : 0;
+        p.schedule = simplest.schedule;
+        p.round = simplest.round;
     }
     return plan;
 }
@@ -403,15 +436,13 @@ SearchSpace::DigitsOf(uint64_t index) const
 std::variant<Plan, SearchSpace::Repeated>
 SearchSpace::Distinct(const std::vector<size_t>& digits, size_t begin, size_t end) const
 {
-    const Plan values = Make(digits);
-    Plan plan = Complete(values);
+    Plan plan = Complete(Make(digits));
+    std::vector<size_t> open; // axes of which other values may mean the same
     std::optional<Plan> meaning;
-    // One axis at a time is enough: fields lose their meaning one by one, not in exchange for
-    // others.
     for (size_t i = begin; i < end; i++)
     {
         const Axis& axis = m_axes[i];
-        if (axis.meansItself || digits[i] == 0)
+        if (axis.meansItself)
         {
             continue;
         }
@@ -419,19 +450,51 @@ SearchSpace::Distinct(const std::vector<size_t>& digits, size_t begin, size_t en
         {
             meaning = Meaning(plan);
         }
-        if (axis.staysOrResets && !axis.field->usual(*meaning))
+        if (!axis.staysOrResets || axis.field->usual(*meaning))
         {
-            continue;
+            open.push_back(i);
         }
-        for (size_t earlier = 0; earlier < digits[i]; earlier++)
+    }
+    // What is meant, in values of the axes as far as these have them, so that fields that have lost
+    // their meaning are in no other's way; then the first value of every axis in turn with which it
+    // is still meant.
+    Plan first = plan;
+    const auto takes = [&](const Axis& axis, const Plan& of) {
+        Plan other = first;
+        axis.field->assign(other, of);
+        const bool same = AreEqual(Meaning(Complete(other)), *meaning);
+        if (same)
         {
-            Plan other = values;
-            axis.field->assign(other, axis.plans[earlier]);
-            if (AreEqual(Meaning(Complete(std::move(other))), *meaning))
-            {
-                return Repeated{i, earlier};
-            }
+            first = std::move(other);
         }
+        return same;
+    };
+    for (const size_t i : open)
+    {
+        const Axis& axis = m_axes[i];
+        const bool has = std::any_of(axis.plans.begin(), axis.plans.end(), [&](const Plan& of) {
+            return axis.field->equal(of, *meaning);
+        });
+        if (has && !axis.field->equal(first, *meaning))
+        {
+            takes(axis, *meaning);
+        }
+    }
+    std::vector<size_t> same = digits;
+    for (const size_t i : open)
+    {
+        const Axis& axis = m_axes[i];
+        const auto value = std::find_if(axis.plans.begin(), axis.plans.end(), [&](const Plan& of) {
+            return takes(axis, of);
+        });
+        if (value != axis.plans.end())
+        {
+            same[i] = static_cast<size_t>(value - axis.plans.begin());
+        }
+    }
+    if (same != digits)
+    {
+        return Repeated{std::move(same)};
     }
     return plan;
 }
@@ -446,11 +509,21 @@ SearchSpace::At(uint64_t index) const
         return std::move(*plan);
     }
     const Repeated repeated = std::get<Repeated>(found);
-    const Axis& axis = m_axes[repeated.axis];
+    std::vector<std::string> values;
+    std::vector<std::string> same;
+    for (size_t i = 0; i < m_axes.size(); i++)
+    {
+        const Axis& axis = m_axes[i];
+        if (repeated.digits[i] != digits[i])
+        {
+            values.push_back(axis.field->key + " " + axis.values[digits[i]]);
+            same.push_back(axis.values[repeated.digits[i]]);
+        }
+    }
     return Infeasible{"duplicate",
-                      Label(Complete(Make(digits))) + ": " + axis.field->key + " " +
-                          axis.values[digits[repeated.axis]] + " means the same as " +
-                          axis.values[repeated.earlier] + " here"};
+                      Label(Complete(Make(digits))) + ": " + AllOf(values) +
+                          (values.size() == 1 ? " means" : " mean") + " the same as " +
+                          AllOf(same) + " here"};
 }
 
 std::optional<Plan>
@@ -484,7 +557,7 @@ SearchSpace::FirstMeaning(uint64_t index) const
         {
             return IndexOf(digits);
         }
-        digits[repeated->axis] = repeated->earlier;
+        digits = repeated->digits;
     }
 }
 

@@ -48,18 +48,18 @@ class SearchSpace
     }
 
     /**
-     * Plan `index`, normalised, or "duplicate" where it means the same as one with a smaller
-     * number.
+     * Plan `index`, normalised, or "duplicate" where another one, as a rule of a smaller number,
+     * stands for all that mean the same.
      *
      * Two plans mean the same if they are equal once normalised, and in these cases: fsdp and hsdp
      * whose shard groups lie inside one building; any sharding of a single rank; ring and
      * hierarchical collectives that never leave a building; any way of all-to-alls without expert
-     * parallelism, and what they follow said outright; dorapp in rounds of pp and interleaved;
-     * orders of ranks in a single building that differ only in degrees of 1, and apportionment
-     * there on one stage; layers as said, or ends that count as layers, where every position has
-     * the same layers without, unless time deals them out; as many recomputed layers as a position
-     * has, or more; etp = tp, left out or not, unless ep
-     * goes over cp.
+     * parallelism, and what they follow said outright; schedules and rounds of which the ranks run
+     * the same actions in the same order (SimplestShape()); orders of ranks in a single building
+     * that differ only in degrees of 1, and apportionment there on one stage; ends that count as
+     * layers, where one position has all; layers as said, or ends that count as layers, where every
+     * position has the same layers without, unless time deals them out; as many recomputed layers
+     * as a position has, or more; etp = tp, left out or not, unless ep goes over cp.
      *
      * Domain: index < Size().
      */
@@ -153,11 +153,10 @@ class SearchSpace
         bool staysOrResets;      //!< whether two of them mean the same only as the usual one
     };
 
-    /// An axis of which an earlier value means the same as that of the digits, and which.
+    /// Digits that mean something in other words, and the digits that stand for it.
     struct Repeated
     {
-        size_t axis;
-        size_t earlier;
+        std::vector<size_t> digits;
     };
 
     /// The distinct families of the next level in a family.

@@ -114,18 +114,6 @@ class DoraPp : public PipelineSchedule
     {
         return FlexibleBubble(shape, times);
     }
-
-    PipelineShape DoSimplest(const PipelineShape& shape) const override
-    {
-        PipelineShape same = shape;
-        if (shape.chunks > 1 && shape.microbatches % shape.ranks == 0 &&
-            (shape.round == 0 || shape.round == shape.ranks))
-        {
-            same.schedule = "interleaved";
-            same.round = 0;
-        }
-        return same;
-    }
 };
 
 } // namespace

@@ -46,14 +46,6 @@ class OneFOneBOverlapped : public PipelineSchedule
         return shape.chunks == 1 ? std::nullopt : CheckRounds(shape);
     }
 
-    /// Rounds are of several chunks.
-    PipelineShape DoSimplest(const PipelineShape& shape) const override
-    {
-        PipelineShape usual = shape;
-        usual.round = 0;
-        return shape.chunks == 1 || RoundOf(usual) == RoundOf(shape) ? usual : shape;
-    }
-
     std::vector<PipelineAction> DoOrder(const PipelineShape& shape, uint32_t r) const override
     {
         const uint32_t steps = shape.microbatches * shape.chunks;

@@ -88,12 +88,6 @@ PipelineSchedule::Bubble(const PipelineShape& shape, const PassTimes& times) con
     return std::max(Duration(), DoBubble(shape, times));
 }
 
-PipelineShape
-PipelineSchedule::Simplest(const PipelineShape& shape) const
-{
-    return DoSimplest(shape);
-}
-
 std::optional<Infeasible>
 PipelineSchedule::DoCheck(const PipelineShape& /*shape*/) const
 {
@@ -130,12 +124,6 @@ PipelineSchedule::DoBubble(const PipelineShape& shape, const PassTimes& times) c
     const auto spans = WalkOrders(few, Orders(few), alike);
     SCALEACROSS_INVARIANT(spans, m_facts.name + " waits in a circle");
     return spans->Longest() - each.Total() * (int64_t{few.microbatches} * shape.chunks);
-}
-
-PipelineShape
-PipelineSchedule::DoSimplest(const PipelineShape& shape) const
-{
-    return shape;
 }
 
 } // namespace scaleacross

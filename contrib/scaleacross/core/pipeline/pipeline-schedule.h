@@ -40,10 +40,10 @@ struct ScheduleFacts
     std::string source; //!< paper or program that defines the order
     ChunkRule chunks;
     Placement placement{Placement::Loop};
-    bool splitsBackward{false}; //!< some input and weight gradients are actions of their own
+    bool splitsBackward{false}; //!< in any shape some input and weight gradients are actions
     bool inRounds{false};       //!< PipelineShape::round counts
-    bool limitsHeld{false};     //!< PipelineShape::inFlight counts
-    bool usesTimes{false};      //!< PipelineShape::times counts
+    bool limitsHeld{false};     //!< PipelineShape::inFlight counts, with several ranks
+    bool usesTimes{false};      //!< PipelineShape::times counts, with several ranks
     bool overlapsPasses{false}; //!< some forwards run together with backwards (ForwardBackward)
     bool usual{false};          //!< what a plan has that says nothing
 };
@@ -109,9 +109,6 @@ class PipelineSchedule
     /// At least 0. By closed form where there is one, else by walking the orders.
     Duration Bubble(const PipelineShape& shape, const PassTimes& times) const;
 
-    /// The simplest shape with the same orders: itself, unless another schedule is meant.
-    PipelineShape Simplest(const PipelineShape& shape) const;
-
   private:
     /// Beyond what the facts rule out.
     virtual std::optional<Infeasible> DoCheck(const PipelineShape& shape) const;
@@ -119,7 +116,6 @@ class PipelineSchedule
     /// For schedules that are made for all ranks at once.
     virtual PipelineOrders DoOrders(const PipelineShape& shape) const;
     virtual Duration DoBubble(const PipelineShape& shape, const PassTimes& times) const;
-    virtual PipelineShape DoSimplest(const PipelineShape& shape) const;
 
     ScheduleFacts m_facts;
 };

@@ -39,6 +39,12 @@ struct PipelineAction
     uint16_t microbatch{0};
     uint16_t backChunk{0}; //!< ForwardBackward: what goes backward
     uint16_t backMicrobatch{0};
+
+    friend bool operator==(const PipelineAction& a, const PipelineAction& b)
+    {
+        return a.action == b.action && a.chunk == b.chunk && a.microbatch == b.microbatch &&
+               a.backChunk == b.backChunk && a.backMicrobatch == b.backMicrobatch;
+    }
 };
 
 /// A microbatch's way through a chunk, in one direction.

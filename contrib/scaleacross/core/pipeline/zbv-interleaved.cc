@@ -43,16 +43,6 @@ class ZbvInterleaved : public PipelineSchedule
         return shape.chunks == 2 ? Schedule("zbv")->Orders(shape)
                                  : BestOrders(shape, UnitTimes(shape), shape.ranks);
     }
-
-    PipelineShape DoSimplest(const PipelineShape& shape) const override
-    {
-        PipelineShape same = shape;
-        if (shape.chunks == 2)
-        {
-            same.schedule = "zbv";
-        }
-        return same;
-    }
 };
 
 } // namespace
