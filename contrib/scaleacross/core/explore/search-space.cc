@@ -160,12 +160,14 @@ SimplifyLayers(const ModelSpec& model, ParallelPlan& plan)
 }
 
 /// Whether every exchange of tokens stays inside a server: neighbours of an expert group are as far
-/// apart as one expert's ranks, and nothing but those is further in where DP or PP is outermost.
+/// apart as one expert's ranks, or as TP and CP where experts do not go over these, and nothing but
+/// those is further in where DP or PP is outermost.
 bool
 ExchangesInServers(const ClusterSpec& cluster, const ParallelPlan& p)
 {
     const bool isInnermost = p.crossing == Crossing::Data || p.crossing == Crossing::Pipeline;
-    const uint64_t reach = uint64_t{p.ExpertTensor()} * p.ep;
+    const uint64_t apart = p.FoldsExperts() ? p.ExpertTensor() : uint64_t{p.tp} * p.cp;
+    const uint64_t reach = apart * p.ep;
     return isInnermost && std::all_of(cluster.buildings.begin(),
                                       cluster.buildings.end(),
                                       [reach](const BuildingSpec& building) {
@@ -184,8 +186,10 @@ SimplifyAllToAll(bool noneAtAll, bool inServers, bool inBuildings, NetworkPlan& 
     {
         network.allToAll = collective.allToAll;
     }
+    // What still follows is chosen by its time, and may come once per server.
     const bool onlyHops = network.allToAll->kernel == TokenKernel::None &&
-                          !network.allToAll->oncePerServer && !collective.library;
+                          !network.allToAll->oncePerServer && !network.allToAll->follows &&
+                          !collective.library;
     if (noneAtAll || (inServers && onlyHops) ||
         (inBuildings && network.allToAll->hop == FirstHop::Building))
     {
@@ -455,42 +459,48 @@ SearchSpace::Distinct(const std::vector<size_t>& digits, size_t begin, size_t en
             open.push_back(i);
         }
     }
-    // What is meant, in values of the axes as far as these have them, so that fields that have lost
-    // their meaning are in no other's way; then the first value of every axis in turn with which it
-    // is still meant.
-    Plan first = plan;
-    const auto takes = [&](const Axis& axis, const Plan& of) {
-        Plan other = first;
-        axis.field->assign(other, of);
-        const bool same = AreEqual(Meaning(Complete(other)), *meaning);
-        if (same)
-        {
-            first = std::move(other);
-        }
-        return same;
+    const auto isMeant = [&](const Plan& other) {
+        return AreEqual(Meaning(Complete(other)), *meaning);
     };
+    // The first value of every axis in turn with which it is still meant, from what `first` says.
+    const auto firstWords = [&](Plan first) {
+        std::vector<size_t> words = digits;
+        for (const size_t i : open)
+        {
+            for (size_t value = 0; value < m_axes[i].plans.size(); value++)
+            {
+                Plan other = first;
+                m_axes[i].field->assign(other, m_axes[i].plans[value]);
+                if (isMeant(other))
+                {
+                    first = std::move(other);
+                    words[i] = value;
+                    break;
+                }
+            }
+        }
+        return words;
+    };
+    // From what is meant, in values of the axes as far as these have them, so that fields that have
+    // lost their meaning are in no other's way.
+    Plan meant = plan;
     for (const size_t i : open)
     {
         const Axis& axis = m_axes[i];
         const bool has = std::any_of(axis.plans.begin(), axis.plans.end(), [&](const Plan& of) {
             return axis.field->equal(of, *meaning);
         });
-        if (has && !axis.field->equal(first, *meaning))
+        Plan other = meant;
+        axis.field->assign(other, *meaning);
+        if (has && !axis.field->equal(meant, *meaning) && isMeant(other))
         {
-            takes(axis, *meaning);
+            meant = std::move(other);
         }
     }
-    std::vector<size_t> same = digits;
-    for (const size_t i : open)
+    std::vector<size_t> same = firstWords(meant);
+    if (same != digits && !isMeant(Make(same)))
     {
-        const Axis& axis = m_axes[i];
-        const auto value = std::find_if(axis.plans.begin(), axis.plans.end(), [&](const Plan& of) {
-            return takes(axis, of);
-        });
-        if (value != axis.plans.end())
-        {
-            same[i] = static_cast<size_t>(value - axis.plans.begin());
-        }
+        same = firstWords(Make(digits)); // values that the axes lack were taken for theirs
     }
     if (same != digits)
     {
