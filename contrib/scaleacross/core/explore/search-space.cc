@@ -3,15 +3,10 @@
 #include "core/explore/search-space.h"
 
 #include "core/base/text.h"
-#include "core/pipeline/pipeline-order.h"
-#include "core/pipeline/simplest-shape.h"
+#include "core/explore/plan-meaning.h"
 #include "core/spec/normal-plan.h"
-#include "core/spec/without-effect.h"
-#include "core/topology/rank-digits.h"
-#include "core/work/partition/layer-split.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <mutex>
 #include <set>
@@ -24,34 +19,6 @@ namespace scaleacross
 namespace
 {
 
-/// Whether experts count a dimension that their dense layout does not have.
-bool
-OnlyOfExperts(const ParallelPlan& plan, Dimension dimension)
-{
-    return plan.FoldsExperts() && ((dimension == Dimension::Tensor && plan.etp > 1) ||
-                                   (dimension == Dimension::Expert && plan.ep > 1) ||
-                                   (dimension == Dimension::Data && plan.ExpertData() > 1));
-}
-
-/// The dimensions that number a plan's ranks by a crossing, without those that have one value only.
-std::vector<Dimension>
-OrderOf(const ParallelPlan& plan, const Crossing& crossing)
-{
-    ParallelPlan ordered = plan;
-    ordered.crossing = crossing;
-    std::vector<Dimension> order;
-    for (uint32_t i = 0; i < crossing.size; i++)
-    {
-        const Crossing::Part& part = crossing.parts[i];
-        if (part.count > 1 || DegreeOf(ordered, part.dimension) > 1 ||
-            OnlyOfExperts(plan, part.dimension))
-        {
-            order.push_back(part.dimension);
-        }
-    }
-    return order;
-}
-
 /// Texts only where need be: what is not given may follow to be the same.
 bool
 AreEqual(const Plan& a, const Plan& b)
@@ -60,141 +27,6 @@ AreEqual(const Plan& a, const Plan& b)
     return std::all_of(fields.begin(), fields.end(), [&](const PlanField& field) {
         return field.equal(a, b) || field.get(a) == field.get(b);
     });
-}
-
-/// Whether two values of a field that differ never mean the same, whatever the others are: what
-/// neither Normalised() nor SearchSpace::Meaning() changes; ranks' places, in several buildings.
-bool
-NeverMeansAnother(const PlanField& field, bool oneBuilding)
-{
-    static const std::array<const char*, 6> keys =
-        {"plan.tp", "plan.cp", "plan.pp", "plan.ep", "plan.dp", "plan.microbatch"};
-    static const std::array<const char*, 2> places = {"plan.crossing", "plan.apportion"};
-    return std::find(keys.begin(), keys.end(), field.key) != keys.end() ||
-           (!oneBuilding && std::find(places.begin(), places.end(), field.key) != places.end());
-}
-
-/// Whether a value of a field that means another one always means the usual one.
-bool
-StaysOrResets(const PlanField& field)
-{
-    return field.key == "plan.recompute_layers" || field.key == "plan.etp";
-}
-
-/// The layers of every position as the plan's `layers`; not given where they are refused.
-LayerLayout
-LayoutOf(const ModelSpec& model, const ParallelPlan& plan)
-{
-    std::vector<uint32_t> counts;
-    for (const StageLayers& stage : SplitLayers(model, plan))
-    {
-        counts.push_back(stage.count - (stage.head ? model.mtpLayers : 0));
-    }
-    return LayerLayout::Of(counts);
-}
-
-/// A number of layers that no position of a pipeline has more of: the most that are given, or those
-/// of the model over the positions; and all modules. None where they are dealt out by time. Domain:
-/// a plan that SimplifyLayers() has seen.
-std::optional<uint64_t>
-MostLayersOf(const ModelSpec& model, const ParallelPlan& plan)
-{
-    if (plan.apportion->byTime)
-    {
-        return std::nullopt;
-    }
-    if (plan.layers.IsGiven())
-    {
-        const std::vector<uint32_t> counts = plan.layers.Counts();
-        return *std::max_element(counts.begin(), counts.end()) + model.mtpLayers;
-    }
-    const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
-    return (model.layers + positions - 1) / positions + model.mtpLayers;
-}
-
-/// The same plan without modules of recomputation that change nothing for the model, and without a
-/// number of recomputed layers that no position has more of. With layers that are dealt out by
-/// time a number is refused, and beside layers in host memory any recomputation.
-void
-SimplifyRecomputation(const ModelSpec& model, ParallelPlan& plan)
-{
-    if (plan.offloadLayers > 0)
-    {
-        return;
-    }
-    plan.recompute = WithoutIdleModules(model, plan.recompute);
-    const auto most = MostLayersOf(model, plan);
-    if (most && plan.recomputeLayers >= *most)
-    {
-        plan.recomputeLayers = 0;
-    }
-}
-
-/// The same plan without what gives every position the layers that it has anyway.
-void
-SimplifyLayers(const ModelSpec& model, ParallelPlan& plan)
-{
-    const bool ends = plan.embeddingAsLayer || plan.lossAsLayer;
-    if (plan.layers.IsGiven() && (ends || plan.apportion->byTime))
-    {
-        return; // either is refused
-    }
-    if (plan.pp * plan.chunks == 1)
-    {
-        plan.embeddingAsLayer = plan.lossAsLayer = false; // one position has all layers
-    }
-    if (plan.apportion->byTime || plan.layers.IsGiven() == ends)
-    {
-        return;
-    }
-    ParallelPlan without = plan;
-    without.layers = LayerLayout();
-    without.embeddingAsLayer = without.lossAsLayer = false;
-    const LayerLayout layers = LayoutOf(model, plan);
-    if (layers.IsGiven())
-    {
-        const bool same = layers == LayoutOf(model, without);
-        plan = without;
-        plan.layers = same ? LayerLayout() : layers;
-    }
-}
-
-/// Whether every exchange of tokens stays inside a server: neighbours of an expert group are as far
-/// apart as one expert's ranks, or as TP and CP where experts do not go over these, and nothing but
-/// those is further in where DP or PP is outermost.
-bool
-ExchangesInServers(const ClusterSpec& cluster, const ParallelPlan& p)
-{
-    const bool isInnermost = p.crossing == Crossing::Data || p.crossing == Crossing::Pipeline;
-    const uint64_t apart = p.FoldsExperts() ? p.ExpertTensor() : uint64_t{p.tp} * p.cp;
-    const uint64_t reach = apart * p.ep;
-    return isInnermost && std::all_of(cluster.buildings.begin(),
-                                      cluster.buildings.end(),
-                                      [reach](const BuildingSpec& building) {
-                                          return building.gpusPerNode % reach == 0;
-                                      });
-}
-
-/// The same network with its way of all-to-alls said outright: what they follow, or the first where
-/// there are none, or where no group leaves its building or server. Kernels, and copies where a
-/// token comes once, cost their time anywhere.
-void
-SimplifyAllToAll(bool noneAtAll, bool inServers, bool inBuildings, NetworkPlan& network)
-{
-    const CollectiveAlgorithmFacts& collective = *network.collective;
-    if (network.allToAll->follows && !collective.chooses && !collective.library)
-    {
-        network.allToAll = collective.allToAll;
-    }
-    // What still follows is chosen by its time, and may come once per server.
-    const bool onlyHops = network.allToAll->kernel == TokenKernel::None &&
-                          !network.allToAll->oncePerServer && !network.allToAll->follows &&
-                          !collective.library;
-    if (noneAtAll || (inServers && onlyHops) ||
-        (inBuildings && network.allToAll->hop == FirstHop::Building))
-    {
-        network.allToAll = "direct";
-    }
 }
 
 } // namespace
@@ -214,42 +46,23 @@ struct SearchSpace::Children
 
 struct SearchSpace::Known
 {
+    explicit Known(const Scenario& scenario)
+        : meaning(scenario)
+    {
+    }
+
+    const PlanMeaning meaning;
     std::set<uint64_t> shardRanks; //!< the values that plan.shard_ranks has
     std::shared_mutex mutex;
     std::map<std::vector<uint64_t>, Parts> parts; //!< by context; what is there stays
     std::map<std::vector<uint64_t>, Children> children;
-    /// By schedule, and by ranks, microbatches, chunks and rounds.
-    std::map<std::pair<std::string, std::array<uint32_t, 4>>, PipelineShape> simplest;
-
-    PipelineShape SimplestOf(const PipelineShape& shape);
 };
 
-/// SimplestShape(), compared with the other schedules once.
-PipelineShape
-SearchSpace::Known::SimplestOf(const PipelineShape& shape)
-{
-    const std::pair<std::string, std::array<uint32_t, 4>> key{
-        shape.schedule->Name(),
-        {shape.ranks, shape.microbatches, shape.chunks, shape.round}};
-    {
-        const std::shared_lock<std::shared_mutex> lock(mutex);
-        const auto known = simplest.find(key);
-        if (known != simplest.end())
-        {
-            return known->second;
-        }
-    }
-    const PipelineShape found = SimplestShape(shape);
-    const std::unique_lock<std::shared_mutex> lock(mutex);
-    return simplest.try_emplace(key, found).first->second;
-}
-
 SearchSpace::SearchSpace(const Study& study)
-    : m_known(std::make_shared<Known>()),
+    : m_known(std::make_shared<Known>(study.scenario)),
       m_scenario(study.scenario),
       m_dpGiven(study.dpGiven)
 {
-    const bool oneBuilding = m_scenario.cluster.buildings.size() == 1;
     m_known->shardRanks = {m_scenario.Job().plan.shardRanks};
     for (const auto& axis : study.search)
     {
@@ -308,8 +121,8 @@ SearchSpace::SearchSpace(const Study& study)
                               "fewer values or axes",
                               "fix some of the fields under plan");
         }
-        made.staysOrResets = made.meansItself && StaysOrResets(*field);
-        made.meansItself = made.meansItself && NeverMeansAnother(*field, oneBuilding);
+        made.staysOrResets = made.meansItself && PlanMeaning::StaysOrResets(*field);
+        made.meansItself = made.meansItself && m_known->meaning.NeverChanges(*field);
         m_size *= axis.values.size();
         m_dpGiven = m_dpGiven || axis.key == "plan.dp";
         m_axes.push_back(std::move(made));
@@ -360,70 +173,6 @@ SearchSpace::Complete(Plan plan) const
     return Normalised(std::move(plan));
 }
 
-Plan
-SearchSpace::Meaning(Plan plan) const
-{
-    ParallelPlan& p = plan.parallel;
-    const bool oneBuilding = m_scenario.cluster.buildings.size() == 1;
-    const bool groupsInside = oneBuilding || p.crossing == Crossing::Pipeline;
-    if (!p.FoldsExperts() && m_scenario.Job().model.IsMoe())
-    {
-        p.etp = 0;
-    }
-    // What is refused means nothing else that runs.
-    const bool refused = (p.dp == 1 && p.cp == 1 && p.shardRanks > 1) ||
-                         (p.shardRanks > 0 && !p.sharding->insideBuildings) ||
-                         (p.sharding->GradientsOnly() && !p.ReductionOf()->everyMicrobatch);
-    if (p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1 && !refused)
-    {
-        p.sharding = "ddp";
-        p.shardRanks = 0;
-        p.reshard = false;
-        p.prefetch = ParallelPlan().prefetch;
-        p.bucket = Bytes(0);
-        p.reduce.reset();
-    }
-    else if (p.sharding->insideBuildings && !refused &&
-             (p.shardRanks == 0 ? groupsInside : p.shardRanks == uint64_t{p.cp} * p.dp))
-    {
-        p.sharding = "fsdp";
-        p.shardRanks = 0;
-    }
-    // ZeRO-1 and ZeRO-2 are FSDP that keeps its weights, and its gradients whole or sharded.
-    if (p.sharding->optimizer && !p.sharding->parameters &&
-        p.sharding->gradients == p.ReductionOf()->everyMicrobatch)
-    {
-        p.reduce = p.ReductionOf();
-        p.sharding = "fsdp";
-    }
-    SimplifyAllToAll(p.ep == 1,
-                     ExchangesInServers(m_scenario.cluster, p),
-                     groupsInside,
-                     plan.network);
-    if (groupsInside && plan.network.collective == CollectiveAlgorithm("ring"))
-    {
-        plan.network.collective = "hierarchical";
-    }
-    if (oneBuilding && OrderOf(p, p.crossing) == OrderOf(p, Crossing::Data))
-    {
-        p.crossing = Crossing::Data;
-    }
-    SimplifyLayers(m_scenario.Job().model, p);
-    SimplifyRecomputation(m_scenario.Job().model, p);
-    const uint64_t samples = uint64_t{p.dp} * p.microbatch;
-    const uint64_t batch = m_scenario.Job().workload.globalBatch;
-    PipelineShape shape{p.schedule, p.pp, 0, p.chunks, p.round};
-    shape.microbatches = static_cast<uint32_t>(batch / samples);
-    if (batch % samples == 0 && !CheckPipeline(shape))
-    {
-        const PipelineShape simplest = m_known->SimplestOf(shape);
-        p.inFlight = simplest.schedule == p.schedule ? p.inFlight : 0;
-        p.schedule = simplest.schedule;
-        p.round = simplest.round;
-    }
-    return plan;
-}
-
 std::vector<size_t>
 SearchSpace::DigitsOf(uint64_t index) const
 {
@@ -437,12 +186,41 @@ SearchSpace::DigitsOf(uint64_t index) const
     return digits;
 }
 
+bool
+SearchSpace::Means(const Plan& plan, const Plan& meaning) const
+{
+    return AreEqual(m_known->meaning.Of(Complete(plan)), meaning);
+}
+
+std::vector<size_t>
+SearchSpace::FirstWords(Plan plan,
+                        const Plan& meaning,
+                        std::vector<size_t> digits,
+                        const std::vector<size_t>& open) const
+{
+    for (const size_t i : open)
+    {
+        for (size_t value = 0; value < m_axes[i].plans.size(); value++)
+        {
+            Plan other = plan;
+            m_axes[i].field->assign(other, m_axes[i].plans[value]);
+            if (Means(other, meaning))
+            {
+                plan = std::move(other);
+                digits[i] = value;
+                break;
+            }
+        }
+    }
+    return digits;
+}
+
 std::variant<Plan, SearchSpace::Repeated>
 SearchSpace::Distinct(const std::vector<size_t>& digits, size_t begin, size_t end) const
 {
     Plan plan = Complete(Make(digits));
-    std::vector<size_t> open; // axes of which other values may mean the same
     std::optional<Plan> meaning;
+    std::vector<size_t> open; // axes of which another value may mean the same
     for (size_t i = begin; i < end; i++)
     {
         const Axis& axis = m_axes[i];
@@ -452,37 +230,15 @@ SearchSpace::Distinct(const std::vector<size_t>& digits, size_t begin, size_t en
         }
         if (!meaning)
         {
-            meaning = Meaning(plan);
+            meaning = m_known->meaning.Of(plan);
         }
         if (!axis.staysOrResets || axis.field->usual(*meaning))
         {
             open.push_back(i);
         }
     }
-    const auto isMeant = [&](const Plan& other) {
-        return AreEqual(Meaning(Complete(other)), *meaning);
-    };
-    // The first value of every axis in turn with which it is still meant, from what `first` says.
-    const auto firstWords = [&](Plan first) {
-        std::vector<size_t> words = digits;
-        for (const size_t i : open)
-        {
-            for (size_t value = 0; value < m_axes[i].plans.size(); value++)
-            {
-                Plan other = first;
-                m_axes[i].field->assign(other, m_axes[i].plans[value]);
-                if (isMeant(other))
-                {
-                    first = std::move(other);
-                    words[i] = value;
-                    break;
-                }
-            }
-        }
-        return words;
-    };
-    // From what is meant, in values of the axes as far as these have them, so that fields that have
-    // lost their meaning are in no other's way.
+    // What is meant, in values of the axes as far as these have them, so that fields that have lost
+    // their meaning are in no other's way.
     Plan meant = plan;
     for (const size_t i : open)
     {
@@ -492,15 +248,16 @@ SearchSpace::Distinct(const std::vector<size_t>& digits, size_t begin, size_t en
         });
         Plan other = meant;
         axis.field->assign(other, *meaning);
-        if (has && !axis.field->equal(meant, *meaning) && isMeant(other))
+        if (has && !axis.field->equal(meant, *meaning) && Means(other, *meaning))
         {
             meant = std::move(other);
         }
     }
-    std::vector<size_t> same = firstWords(meant);
-    if (same != digits && !isMeant(Make(same)))
+    std::vector<size_t> same = open.empty() ? digits : FirstWords(meant, *meaning, digits, open);
+    if (same != digits && !Means(Make(same), *meaning))
     {
-        same = firstWords(Make(digits)); // values that the axes lack were taken for theirs
+        // A value that follows from others, and that its axis lacks, was taken for one of it.
+        same = FirstWords(Make(digits), *meaning, digits, open);
     }
     if (same != digits)
     {
@@ -574,7 +331,7 @@ SearchSpace::FirstMeaning(uint64_t index) const
 std::vector<std::optional<size_t>>
 SearchSpace::ValuesIn(const Plan& plan) const
 {
-    const Plan meaning = Meaning(Complete(plan));
+    const Plan meaning = m_known->meaning.Of(Complete(plan));
     std::vector<std::optional<size_t>> digits;
     for (const Axis& axis : m_axes)
     {
@@ -588,7 +345,7 @@ SearchSpace::ValuesIn(const Plan& plan) const
                     : std::find_if(begin, axis.plans.end(), [&](const Plan& of) {
                           Plan other = plan;
                           axis.field->assign(other, of);
-                          return AreEqual(Meaning(Complete(other)), meaning);
+                          return AreEqual(m_known->meaning.Of(Complete(other)), meaning);
                       });
         digits.push_back(value == axis.plans.end()
                              ? std::nullopt
@@ -633,7 +390,7 @@ SearchSpace::NeighboursOf(uint64_t index) const
 std::vector<std::string>
 SearchSpace::KeysOutside(const Plan& plan) const
 {
-    const Plan meaning = Meaning(Complete(plan));
+    const Plan meaning = m_known->meaning.Of(Complete(plan));
     const std::vector<std::optional<size_t>> values = ValuesIn(plan);
     std::vector<size_t> digits;
     std::vector<const PlanField*> lacking;
@@ -653,7 +410,7 @@ SearchSpace::KeysOutside(const Plan& plan) const
         field->assign(near, plan);
     }
     std::vector<std::string> keys;
-    Plan nearest = Meaning(Complete(near));
+    Plan nearest = m_known->meaning.Of(Complete(near));
     const auto differs = [&](const PlanField& field) {
         return !field.equal(nearest, meaning) && field.get(nearest) != field.get(meaning);
     };
@@ -665,7 +422,7 @@ SearchSpace::KeysOutside(const Plan& plan) const
         {
             keys.push_back(field.key);
             field.assign(near, plan);
-            nearest = Meaning(Complete(near));
+            nearest = m_known->meaning.Of(Complete(near));
         }
     }
     if (keys.empty() && !AreEqual(nearest, meaning))
@@ -703,34 +460,6 @@ SearchSpace::KnownFirstOf(size_t level, uint64_t number) const
 }
 
 std::vector<uint64_t>
-SearchSpace::PlaceContext(const ParallelPlan& p) const
-{
-    const bool groupsInside =
-        m_scenario.cluster.buildings.size() == 1 || p.crossing == Crossing::Pipeline;
-    const uint64_t group = uint64_t{p.cp} * p.dp;
-    return {groupsInside,
-            p.ep > 1 && ExchangesInServers(m_scenario.cluster, p),
-            p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1,
-            group == 1,
-            m_known->shardRanks.count(group) > 0 ? group : 0};
-}
-
-std::vector<uint64_t>
-SearchSpace::OrderContext(const ParallelPlan& p) const
-{
-    const uint64_t samples = uint64_t{p.dp} * p.microbatch;
-    const uint64_t batch = m_scenario.Job().workload.globalBatch;
-    return {p.pp, p.apportion->byTime, batch % samples == 0 ? batch / samples : 0};
-}
-
-std::vector<uint64_t>
-SearchSpace::KernelContext(ParallelPlan p) const
-{
-    SimplifyLayers(m_scenario.Job().model, p);
-    return {p.tp == 1, MostLayersOf(m_scenario.Job().model, p).value_or(0)};
-}
-
-std::vector<uint64_t>
 SearchSpace::ContextOf(size_t level, const Plan& first) const
 {
     const ParallelPlan& p = first.parallel;
@@ -738,15 +467,15 @@ SearchSpace::ContextOf(size_t level, const Plan& first) const
     const auto add = [&context](const std::vector<uint64_t>& more) {
         context.insert(context.end(), more.begin(), more.end());
     };
-    add(PlaceContext(p));
+    add(m_known->meaning.PlaceContext(p, m_known->shardRanks));
     if (m_levels[level] < PlanDepth::Order)
     {
         context.push_back(p.tp == 1);
-        add(OrderContext(p));
+        add(m_known->meaning.OrderContext(p));
     }
     if (m_levels[level] == PlanDepth::Order)
     {
-        add(KernelContext(p));
+        add(m_known->meaning.KernelContext(p));
     }
     return context;
 }
@@ -760,16 +489,16 @@ SearchSpace::ContextOfNext(size_t level, const Plan& first) const
     {
     case PlanDepth::Degrees:
     case PlanDepth::Order:
-        context = OrderContext(p);
+        context = m_known->meaning.OrderContext(p);
         break;
     case PlanDepth::Kernels:
-        context = KernelContext(p);
+        context = m_known->meaning.KernelContext(p);
         break;
     case PlanDepth::Shards:
-        context = PlaceContext(p);
+        context = m_known->meaning.PlaceContext(p, m_known->shardRanks);
         break;
     case PlanDepth::Network:
-        context = PlaceContext(p);
+        context = m_known->meaning.PlaceContext(p, m_known->shardRanks);
         context.push_back(p.ep == 1);
         break;
     }

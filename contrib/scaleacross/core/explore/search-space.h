@@ -51,15 +51,7 @@ class SearchSpace
      * Plan `index`, normalised, or "duplicate" where another one, as a rule of a smaller number,
      * stands for all that mean the same.
      *
-     * Two plans mean the same if they are equal once normalised, and in these cases: fsdp and hsdp
-     * whose shard groups lie inside one building; any sharding of a single rank; ring and
-     * hierarchical collectives that never leave a building; any way of all-to-alls without expert
-     * parallelism, and what they follow said outright; schedules and rounds of which the ranks run
-     * the same actions in the same order (SimplestShape()); orders of ranks in a single building
-     * that differ only in degrees of 1, and apportionment there on one stage; ends that count as
-     * layers, where one position has all; layers as said, or ends that count as layers, where every
-     * position has the same layers without, unless time deals them out; as many recomputed layers
-     * as a position has, or more; etp = tp, left out or not, unless ep goes over cp.
+     * What means the same: PlanMeaning.
      *
      * Domain: index < Size().
      */
@@ -169,6 +161,14 @@ class SearchSpace
     /// By axis the digit of a plan's value, or of one that makes the plan mean the same; none where
     /// it has neither.
     std::vector<std::optional<size_t>> ValuesIn(const Plan& plan) const;
+    /// Whether a plan, completed, means what all that mean `meaning` do.
+    bool Means(const Plan& plan, const Plan& meaning) const;
+    /// `digits` with, for each of the `open` axes in turn, the first value with which `plan` still
+    /// means `meaning`.
+    std::vector<size_t> FirstWords(Plan plan,
+                                   const Plan& meaning,
+                                   std::vector<size_t> digits,
+                                   const std::vector<size_t>& open) const;
     /// The plan of these digits, unless an axis from `begin` up to `end` makes it a duplicate.
     std::variant<Plan, Repeated> Distinct(const std::vector<size_t>& digits,
                                           size_t begin,
@@ -178,17 +178,10 @@ class SearchSpace
     /// What of that decides which families of the next level are distinct: of Degrees that are
     /// thousands of contexts there are some hundred, and no more looks at plans than of these.
     std::vector<uint64_t> ContextOfNext(size_t level, const Plan& first) const;
-    /// What shards and networks mean depends on.
-    std::vector<uint64_t> PlaceContext(const ParallelPlan& p) const;
-    /// The same of schedules and chunks; of recomputation.
-    std::vector<uint64_t> OrderContext(const ParallelPlan& p) const;
-    std::vector<uint64_t> KernelContext(ParallelPlan p) const;
     const Children& ChildrenOf(size_t level, uint64_t number, const Plan& first) const;
     Plan Make(const std::vector<size_t>& digits) const;
     /// A plan with every axis set, with dp derived, normalised.
     Plan Complete(Plan plan) const;
-    /// A plan of which all that mean the same have the same.
-    Plan Meaning(Plan plan) const;
 
     std::vector<Axis> m_axes;
     std::vector<PlanDepth> m_levels;
